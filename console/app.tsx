@@ -3,6 +3,7 @@ import type { User } from './api/client.js';
 import { loadSession, sessionState } from './api/session.js';
 import { navigate, getCurrentHref, toHref, isConsoleUrl, useUrl } from './lib/url.js';
 import { useStore } from './lib/store.js';
+import { NewPasswordPage } from './pages/new-password-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { Page } from './parts/page.js';
 import { LeaveConfirmation } from './parts/leave-confirmation.js';
@@ -24,6 +25,7 @@ export function App() {
     if (target !== undefined) navigate(target, { replace: true });
   }, [target]);
   if (path === SIGN_IN) return <SignInPage />;
+  if (user?.password_change_required && session.state === 'user') return <NewPasswordPage user={user} />;
   return (
     <Shell key={user?.uuid} user={user}>
       {session.state === 'unreachable' ? (

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.js';
-import { loadSession, followOtherTabs } from './api/session.js';
+import { followOtherTabs, startSession } from './api/session.js';
 import { interceptLinkClicks } from './lib/url.js';
 
 const root = document.getElementById('app');
@@ -9,5 +9,5 @@ if (root) {
   followOtherTabs();
   root.replaceChildren();
   render(<App />, root);
-  void loadSession();
+  void startSession();
 }

@@ -10,7 +10,11 @@ import { ImportsPage } from './pages/imports-page.js';
 import { KeysPage } from './pages/keys/keys-page.js';
 import { NewImportPage } from './pages/new-import/new-import-page.js';
 import { ProfilesPage } from './pages/profiles/profiles-page.js';
+import { SchedulePage } from './pages/schedule-page.js';
+import { DeletedUserPage } from './pages/user/deleted-user-page.js';
+import { NewUserPage } from './pages/user/new-user-page.js';
 import { UserPage } from './pages/user/user-page.js';
+import { DeletedUsersPage } from './pages/users/deleted-users-page.js';
 import { UsersPage } from './pages/users/users-page.js';
 import type { IconName } from './parts/icon.js';
 
@@ -34,10 +38,19 @@ const allowEveryUser = (): boolean => true;
 export const ROUTES: readonly Route[] = [
   { path: '/home', page: HomePage, isAllowed: isWebmaster, nav: { text: 'Home', icon: 'home' } },
   { path: '/users', page: UsersPage, isAllowed: canReadUsers, nav: { text: 'Users', icon: 'users' } },
+  { path: '/users/new', page: NewUserPage, isAllowed: isWebmaster },
+  { path: '/users/deleted', page: DeletedUsersPage, isAllowed: isWebmaster },
+  { path: '/users/deleted/:id', page: DeletedUserPage, isAllowed: isWebmaster },
   { path: '/users/:id', page: UserPage, isAllowed: allowEveryUser },
   { path: '/imports', page: ImportsPage, isAllowed: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
   { path: '/imports/new', page: NewImportPage, isAllowed: isWebmaster },
   { path: '/imports/:id', page: ImportPage, isAllowed: isWebmaster },
+  {
+    path: '/schedule',
+    page: SchedulePage,
+    isAllowed: isWebmaster,
+    nav: { text: 'Schedule', icon: 'calendar' },
+  },
   {
     path: '/profiles',
     page: ProfilesPage,

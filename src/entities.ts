@@ -17,6 +17,7 @@ import { GroupEntity, GroupMemberEntity } from './groups/group.entity.js';
 import { DeletedUserEntity } from './users/model/deleted-user.entity.js';
 import { UserEntity } from './users/model/user.entity.js';
 import {
+  ReleasedUsernameEntity,
   UserCountEntity,
   UserIdentifierEntity,
   UserRoleEntity,
@@ -35,6 +36,7 @@ export const ENTITIES = [
   UserCountEntity,
   UserRuleEntity,
   DeletedUserEntity,
+  ReleasedUsernameEntity,
   GroupEntity,
   GroupMemberEntity,
   IdempotencyEntity,

@@ -6,7 +6,9 @@ import { ProblemError } from './problem.js';
 type Schemas = components['schemas'];
 export type User = Schemas['UserDto'];
 export type UserInput = Schemas['ChangedUserInput'];
+export type DeletedUser = Schemas['DeletedUserDto'];
 export type Session = Schemas['SessionDto'];
+export type AuditEvent = Schemas['AuditEventDto'];
 export type HistoryEvent = Schemas['HistoryEventDto'];
 export type Run = Schemas['ImportRunDto'];
 export type Row = Schemas['ImportRowDto'];
@@ -25,10 +27,10 @@ export const setSignedOutListener = (listener: () => void): void => {
 const SESSION = { credentials: 'same-origin', cache: 'no-store' } as const;
 const SAFE_METHODS = ['GET', 'HEAD'];
 /**
- * Requests without an idempotency key: logins and confirmations, whose password must not be stored, and previews, which
- * change nothing.
+ * Requests without an idempotency key: requests and responses with a password, which must not be stored, and previews,
+ * which change nothing.
  */
-const WITHOUT_IDEMPOTENCY_KEY = /\/(sessions\/(login|confirm)|preview)(\?|$)/;
+const WITHOUT_IDEMPOTENCY_KEY = /\/(sessions\/(login|confirm)|users\/[^/]+\/password|preview)(\?|$)/;
 
 /** Idempotency keys of changes that have no response yet. */
 const pendingKeys = new Map<string, string>();

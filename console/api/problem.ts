@@ -38,15 +38,18 @@ export class ProblemError extends Error {
 
   /** Returns the error text of a field, or '' for a valid field. */
   getFieldError(field: string): string {
-    const ofField = this.errors.filter(
-      (error) => error.field === field || error.field.startsWith(`${field}.`),
-    );
+    const ofField = this.errors.filter((error) => isPart(error.field, field));
     if (ofField.length > 0) return [...new Set(ofField.map(({ message }) => message))].join('; ');
-    return this.conflicts.some((conflict) => conflict.field === field)
-      ? 'is already used by another user'
-      : '';
+    const conflict = this.conflicts.find((each) => each.field === field);
+    if (!conflict) return '';
+    const { name, username = 'another user' } = conflict;
+    return `is already used by ${name ? `${name} (${username})` : username}`;
   }
 }
+
+/** Returns true if a path is a field or a part of it. */
+export const isPart = (path: string, field: string): boolean =>
+  path === field || path.startsWith(`${field}.`);
 
 /** Converts any thrown value to a problem. */
 export const toProblem = (thrown: unknown): ProblemError =>

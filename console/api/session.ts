@@ -15,7 +15,7 @@ export type SessionState =
 
 export const sessionState = createStore<SessionState>({ state: 'unknown' });
 
-const getAllRoles = (user: User): string[] => [...user.roles, ...user.group_roles];
+export const getAllRoles = (user: User): string[] => [...user.roles, ...user.group_roles];
 
 /** Returns true for a Webmaster. The service checks permissions itself, so the console only hides what would be rejected. */
 export const isWebmaster = (user: User): boolean => getAllRoles(user).includes('Webmaster');
@@ -40,6 +40,13 @@ function setSignedIn(user: User): void {
   const isBack = sessionState.get().state === 'ended';
   sessionState.set({ state: 'user', user });
   if (isBack) sessionRenewals.set(sessionRenewals.get() + 1);
+}
+
+/** Loads the user when the console starts. Sends no failing request if the browser has no session. */
+export async function startSession(): Promise<void> {
+  const response = await fetch('/console/session', { cache: 'no-store' }).catch(() => undefined);
+  if (response?.ok && !(await response.json())) clearSession();
+  else await loadSession();
 }
 
 /** Signs in. @throws ProblemError if the service rejects the login. */

@@ -16,6 +16,19 @@ const buildUpload = (file: File, options: Options) => ({
   headers: { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) },
 });
 
+/** Uploads a file into the drop folder of the schedule. */
+export async function addScheduledFile(file: File): Promise<void> {
+  const form = new FormData();
+  form.set('file', file);
+  await unwrap(
+    api.POST('/api/0.3/imports/schedule/files', {
+      body: form as never, // the generated type has a text for the file
+      bodySerializer: (body: unknown) => body as FormData,
+      headers: { 'x-file-name': encodeURIComponent(file.name) }, // marks a body that is not text
+    }),
+  );
+}
+
 /** Previews the import of the start of a file. Nothing is stored. */
 export async function previewFile(file: File, options: Options, signal: AbortSignal): Promise<Preview> {
   return (await unwrap(api.POST('/api/0.3/imports/preview', { ...buildUpload(file, options), signal }))).data;

@@ -1,10 +1,21 @@
-import { type User, type UserInput, api, unwrap, toReasonHeader, getNextCursor } from './client.js';
+import {
+  type DeletedUser,
+  type User,
+  type UserInput,
+  api,
+  unwrap,
+  toReasonHeader,
+  getNextCursor,
+} from './client.js';
 
 /** A user with the ETag of this version. */
 export interface UserVersion {
   user: User;
   etag: string;
 }
+
+/** Number of deleted users on a page. */
+export const DELETED_PAGE = 50;
 
 const toParams = (id: string) => ({ path: { user_id: id } });
 
@@ -27,6 +38,52 @@ export async function saveUser(
   return { user: data, etag: headers.get('etag') ?? '' };
 }
 
+/** Creates a user. @returns the uuid. */
+export async function createUser(body: UserInput): Promise<string> {
+  const input = body as UserInput & { username: string; email: string }; // the form requires both
+  return (await unwrap(api.POST('/api/0.3/users', { body: input }))).data.uuid;
+}
+
+/** Deletes a user. @throws ProblemError 412 if the user has changed since it was loaded. */
+export async function deleteUser({ user, etag }: UserVersion, reason: string): Promise<void> {
+  const params = { ...toParams(user.uuid), header: { 'If-Match': etag } };
+  await unwrap(api.DELETE('/api/0.3/users/{user_id}', { params, ...toReasonHeader(reason) }));
+}
+
+export async function restoreUser(id: string, reason: string): Promise<void> {
+  const params = toParams(id);
+  await unwrap(api.POST('/api/0.3/users/{user_id}/restore', { params, ...toReasonHeader(reason) }));
+}
+
+/** Lists deleted users, the last deletion first. */
+export async function loadDeletedUsers(
+  query: { search?: string; uuid?: string; offset?: number },
+  signal: AbortSignal,
+): Promise<{ count: number; users: DeletedUser[] }> {
+  const params = { query: { order: 'desc' as const, limit: DELETED_PAGE, ...query } };
+  const { data } = await unwrap(api.GET('/api/0.3/users/deleted', { params, signal }));
+  return { count: data.Count, users: data.Results };
+}
+
+/** Generates a password. @param mustChange true if the next sign-in must replace it. */
+export async function generatePassword(id: string, mustChange: boolean): Promise<string> {
+  const call = api.POST('/api/0.3/users/{user_id}/password', {
+    params: toParams(id),
+    body: { must_change: mustChange },
+  });
+  return (await unwrap(call)).data.password;
+}
+
+/** Finds the newest audit event of a user that matches a filter. */
+export async function findLatestEvent(
+  id: string,
+  filter: { action?: ['user.blocked']; actor_kind?: 'import' },
+  signal: AbortSignal,
+) {
+  const params = { query: { target: id, limit: 1, ...filter } };
+  return (await unwrap(api.GET('/api/0.3/audit', { params, signal }))).data.Results[0];
+}
+
 export async function loadSessions(id: string, signal: AbortSignal) {
   const query = { user_uuid: id, limit: 100 };
   return (await unwrap(api.GET('/api/0.3/sessions', { params: { query }, signal }))).data.Results;
@@ -46,4 +103,13 @@ export async function loadHistory(id: string, after: string, signal: AbortSignal
     events: data.Results,
     next: getNextCursor(headers),
   };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
+export async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {
+  if (UUID.test(typed)) return typed;
+  const params = { query: { username: typed, limit: 1 } };
+  return (await unwrap(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
 }

@@ -45,6 +45,7 @@ const LABELS: Readonly<Record<string, string>> = {
   linkedin: 'LinkedIn',
   group_roles: 'Roles from groups',
   last_access: 'Last access',
+  last_import: 'Last written by import',
   current_password: 'Current password',
 };
 

@@ -1,10 +1,11 @@
 import type { Run } from '../api/client.js';
 import { isWorking, useRunEvents } from '../api/events.js';
 import { useInterval, useResource } from '../api/resource.js';
-import { toHref, setQuery, useUrl } from '../lib/url.js';
+import { toHref, useUrl } from '../lib/url.js';
 import { formatNumber, formatCode } from '../lib/text.js';
 import { formatDuration } from '../lib/time.js';
-import { SelectField } from '../parts/field.js';
+import { SelectField, TextField } from '../parts/field.js';
+import { NAME_INPUT, TimeField, createFilter } from '../parts/filters.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { StatePill } from '../parts/pill.js';
@@ -13,7 +14,7 @@ import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { Bar } from './import/bar.js';
 import { Progress } from './import/progress.js';
-import { WAITING, loadRuns, getSeconds, getTitle } from './import/runs.js';
+import { FILTERS, WAITING, loadRuns, getTitle } from './import/runs.js';
 
 const STATES: readonly Run['state'][] = [
   'queued',
@@ -27,6 +28,8 @@ const STATES: readonly Run['state'][] = [
   'rejected',
   'superseded',
 ];
+
+const NO_SPELLING = { spellcheck: false, autocomplete: 'off' } as const;
 
 /** Interval, in milliseconds, at which the list is reloaded to show new runs. */
 const RELOAD_MILLIS = 15_000;
@@ -67,12 +70,14 @@ const COLUMNS: readonly Column<Run>[] = [
   {
     name: 'outcome',
     title: 'Outcome',
+    isExtra: true,
     cell: (run) => (isWorking(run) ? <Progress run={run} /> : <Bar run={run} />),
   },
   {
     name: 'rows',
     title: 'Rows',
     isNumber: true,
+    isExtra: true,
     cell: ({ progress }) => (progress.rows_total === null ? '' : formatNumber(progress.rows_total)),
   },
   { name: 'created', title: 'Received', cell: (run) => <Time at={run.created} /> },
@@ -80,10 +85,9 @@ const COLUMNS: readonly Column<Run>[] = [
     name: 'duration',
     title: 'Duration',
     isNumber: true,
-    cell: (run) => {
-      const seconds = getSeconds(run);
-      return seconds === undefined ? '' : <span class="cut">{formatDuration(seconds)}</span>;
-    },
+    isExtra: true,
+    cell: ({ duration_seconds: seconds }) =>
+      seconds !== null && <span class="cut">{formatDuration(seconds)}</span>,
   },
 ];
 
@@ -94,6 +98,7 @@ export function ImportsPage() {
     loadRuns(query, signal),
   );
   const runs = data?.runs ?? [];
+  const filter = createFilter(query, problem, data?.unknown);
   useRunEvents(runs, (run) => {
     if (data) set({ ...data, runs: runs.map((each) => (each.id === run.id ? run : each)) });
   });
@@ -109,27 +114,33 @@ export function ImportsPage() {
     >
       <div class="toolbar">
         <SelectField
-          name="state"
-          value={query.get('state') ?? ''}
-          onValue={(state) => {
-            setQuery({ state, after: undefined });
-          }}
+          {...filter('state')}
           choices={[
             { value: '', text: 'Any' },
             { value: WAITING, text: 'Waiting for a decision' },
             ...STATES.map((state) => ({ value: state, text: formatCode(state) })),
           ]}
         />
+        <TextField {...filter('dataset')} label="Data set" input={NO_SPELLING} />
+        <TextField {...filter('profile')} input={NO_SPELLING} />
+        <TextField {...filter('actor')} label="Started by" input={NAME_INPUT} />
+        <TimeField {...filter('created_since')} label="Since" />
+        <TimeField {...filter('created_until')} label="Before" />
       </div>
       <ProblemNote problem={problem} />
       <Table
         caption="Imports"
+        hasCards
         columns={COLUMNS}
         rows={runs}
         getKey={({ id }) => id}
         isLoading={isLoading && !data}
         hasFailed={problem !== undefined && !data}
-        empty={query.get('state') ? 'No imports with this status.' : 'No file has been imported yet.'}
+        empty={
+          FILTERS.some((name) => query.has(name))
+            ? 'No imports match these filters.'
+            : 'No file has been imported yet.'
+        }
       />
       <Pager count={data?.count} shown={runs.length} unit={['import', 'imports']} next={data?.next ?? ''} />
     </Page>

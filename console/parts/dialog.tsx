@@ -63,13 +63,27 @@ interface ConfirmProps {
   /** Label of the confirm button. */
   confirmLabel: string;
   isDangerous?: boolean;
+  isReasonRequired?: boolean;
+  /** Text that the user must type, for actions that are hard to undo. */
+  typed?: string | undefined;
   /** Runs the action. @param reason reason for the audit, may be empty. */
   work: (reason: string) => Promise<void>;
   onClose: () => void;
 }
 
 /** Asks for confirmation and a reason, runs the action and shows its problem. Cancel has the initial focus. */
-export function Confirm({ title, children, confirmLabel, isDangerous = false, work, onClose }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const {
+    title,
+    children,
+    confirmLabel,
+    isDangerous = false,
+    isReasonRequired = false,
+    typed,
+    work,
+    onClose,
+  } = props;
+  const [entered, setEntered] = useState('');
   const action = useAction();
   const [reason, setReason] = useState('');
   const isDone = useRef(false);
@@ -89,18 +103,32 @@ export function Confirm({ title, children, confirmLabel, isDangerous = false, wo
         {children}
         <TextField
           name="reason"
-          label="Reason (optional)"
+          label={isReasonRequired ? 'Reason' : 'Reason (optional)'}
           hint="Recorded in the audit log."
           value={reason}
           onValue={setReason}
-          input={{ maxLength: MAX_REASON, autocomplete: 'off' }}
+          input={{ maxLength: MAX_REASON, autocomplete: 'off', required: isReasonRequired }}
         />
+        {typed !== undefined && (
+          <TextField
+            name="typed"
+            label={`Type ${typed} to confirm`}
+            value={entered}
+            onValue={setEntered}
+            input={{ autocomplete: 'off', spellcheck: false, required: true }}
+          />
+        )}
         <ProblemNote problem={action.problem} />
         <div class="buttons end">
           <button type="button" autofocus onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class={isDangerous ? 'danger' : 'primary'} aria-disabled={action.isBusy}>
+          <button
+            type="submit"
+            disabled={typed !== undefined && entered.trim() !== typed}
+            class={isDangerous ? 'danger' : 'primary'}
+            aria-disabled={action.isBusy}
+          >
             {confirmLabel}
           </button>
         </div>

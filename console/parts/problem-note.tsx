@@ -1,11 +1,12 @@
-import type { ProblemError } from '../api/problem.js';
+import { type ProblemError, isPart } from '../api/problem.js';
 import { getLabel } from '../lib/text.js';
 import { formatDuration } from '../lib/time.js';
 import { Copy } from './copy.js';
 import { Icon } from './icon.js';
+import { UserLink } from './user-link.js';
 
 /**
- * Shows an error of the service with its request id.
+ * Shows an error of the service, and the request id of an internal error.
  * @param fields fields whose errors the page shows itself.
  */
 export function ProblemNote({
@@ -16,27 +17,38 @@ export function ProblemNote({
   fields?: readonly string[];
 }) {
   if (!problem) return null;
-  const others = problem.errors.filter(
-    ({ field }) => !fields.some((name) => field === name || field.startsWith(`${name}.`)),
-  );
+  const invalid = [...problem.errors, ...problem.conflicts].map(({ field }) => field);
+  const others = [...new Set(invalid)].filter((field) => !fields.some((name) => isPart(field, name)));
+  const conflicting = [...new Set(problem.conflicts.map(({ uuid }) => uuid))];
   return (
     <div class="note bad" role="alert">
       <Icon name="warning" />
       <div>
         <p>
-          <strong>{problem.message}.</strong> {problem.detail}
+          {invalid.length > 0 && others.length === 0 ? (
+            'Nothing was saved. Correct the marked fields.'
+          ) : (
+            <>
+              <strong>{problem.message}.</strong> {others.length === 0 && problem.detail}
+            </>
+          )}
         </p>
         {others.length > 0 && (
           <ul>
-            {others.map(({ field, message }) => (
+            {others.map((field) => (
               <li key={field}>
-                {getLabel(field)}: {message}
+                {getLabel(field)} {problem.getFieldError(field)}.
               </li>
             ))}
           </ul>
         )}
         {problem.retryAfter > 0 && <p>Try again in {formatDuration(problem.retryAfter)}.</p>}
-        {problem.requestId && (
+        {conflicting.map((uuid) => (
+          <p key={uuid}>
+            Open <UserLink id={uuid} />
+          </p>
+        ))}
+        {problem.status >= 500 && problem.requestId && (
           <p class="small">
             Request <Copy text={problem.requestId} what="request id" />
           </p>

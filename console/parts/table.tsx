@@ -5,11 +5,15 @@ export interface Column<T> {
   /** Name of the column, also used in URLs. */
   name: string;
   title: string;
+  /** Content of the header cell. By default, the title. */
+  header?: ComponentChildren;
   cell: (row: T) => ComponentChildren;
   /** Sort field of the service. Missing if the column cannot be sorted. */
   sort?: string;
   /** True for numbers, which are right-aligned. */
   isNumber?: boolean;
+  /** True for a column that is hidden in a very narrow window. */
+  isExtra?: boolean;
 }
 
 interface TableProps<T> {
@@ -24,6 +28,8 @@ interface TableProps<T> {
   isLoading?: boolean;
   /** True if the rows could not be loaded. Nothing is rendered then. */
   hasFailed?: boolean;
+  /** True to show each row as a card on a phone. */
+  hasCards?: boolean;
   /** Content of a table without rows. */
   empty?: ComponentChildren;
 }
@@ -35,7 +41,7 @@ export function Table<T>(props: TableProps<T>) {
   return (
     // Focusable, so that it can be scrolled with the keyboard.
     <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>
-      <table aria-busy={isLoading}>
+      <table aria-busy={isLoading} class={props.hasCards ? 'cards' : undefined}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
@@ -47,8 +53,8 @@ export function Table<T>(props: TableProps<T>) {
         <tbody>
           {rows.map((row) => (
             <tr key={getKey(row)}>
-              {columns.map(({ name, cell, isNumber }) => (
-                <td key={name} class={isNumber ? 'number' : undefined}>
+              {columns.map(({ name, title, cell, ...kind }) => (
+                <td key={name} class={getClass(kind)} data-title={title}>
                   {cell(row)}
                 </td>
               ))}
@@ -67,14 +73,17 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
+const getClass = ({ isNumber, isExtra }: { isNumber?: boolean; isExtra?: boolean }) =>
+  [isNumber && 'number', isExtra && 'extra'].filter(Boolean).join(' ') || undefined;
+
 function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
-  const { title, sort, isNumber } = column;
+  const { title, header = title, sort } = column;
   const { onSort } = table;
-  const kind = isNumber ? 'number' : undefined;
+  const kind = getClass(column);
   if (!sort || !onSort)
     return (
       <th scope="col" class={kind}>
-        {title}
+        {header}
       </th>
     );
   const order = table.sort === sort ? table.order : undefined;

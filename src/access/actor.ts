@@ -15,6 +15,8 @@ export interface UserActor {
   sessionId: string;
   /** Time when the session last verified the user's password. Undefined for work that continues after a request. */
   confirmed?: DbTime;
+  /** True until the user has replaced a generated password. */
+  mustChangePassword?: boolean;
 }
 
 export interface KeyActor {

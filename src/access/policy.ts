@@ -126,6 +126,13 @@ export function assertConfirmed(actor: Actor): void {
   throw new ProblemError('reauthentication_required', `${UNCONFIRMED}.`);
 }
 
+/** @throws ProblemError `password_change_required` for a session whose user must replace a generated password. */
+export function assertPasswordReplaced(actor: Actor): void {
+  if (actor.kind !== 'user' || actor.mustChangePassword !== true) return;
+  const detail = 'Replace the generated password first. Send a new password with `PUT /users/{user_id}`.';
+  throw new ProblemError('password_change_required', detail);
+}
+
 /**
  * Returns true if the actor has the permissions of a Webmaster: a user with this role, an API key, an import or the
  * service itself. The scopes of a key are checked separately.

@@ -49,6 +49,8 @@ export class ApiKeyDto {
     description: 'IP address of the last use. Null if unknown.',
   })
   last_address!: string | null;
+  @ApiProperty({ description: 'True if the fuse has stopped the key within the last hour.' })
+  fuse_blown!: boolean;
 }
 
 export class NewApiKeyDto extends ApiKeyDto {
@@ -69,7 +71,7 @@ export class KeyFuseDto {
 }
 
 /** Converts a row to the public view of the key. Copies field by field, so that the hash is never exposed. */
-export function presentApiKey(row: ApiKeyEntity): ApiKeyDto {
+export function presentApiKey(row: ApiKeyEntity, blown: ReadonlySet<string> = new Set()): ApiKeyDto {
   const { id, name, scopes, networks, last_address } = row;
   return {
     id,
@@ -85,5 +87,6 @@ export function presentApiKey(row: ApiKeyEntity): ApiKeyDto {
     revoked: row.revoked && toIso(row.revoked),
     last_used: row.last_used && toIso(row.last_used),
     last_address,
+    fuse_blown: blown.has(id),
   };
 }

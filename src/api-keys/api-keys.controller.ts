@@ -30,8 +30,9 @@ export class ApiKeysController {
   @Accepts({ query: PageQuery })
   async list(@CheckedQuery() query: PageQuery): Promise<ApiKeyPageDto> {
     const { offset, limit } = toPageRange(query);
-    const keys = await this.keys.list();
-    return { Count: keys.length, Results: keys.slice(offset, offset + limit).map(presentApiKey) };
+    const [keys, blown] = await Promise.all([this.keys.list(), this.fuse.findBlownKeys()]);
+    const shown = keys.slice(offset, offset + limit);
+    return { Count: keys.length, Results: shown.map((key) => presentApiKey(key, blown)) };
   }
 
   @Post()

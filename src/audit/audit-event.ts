@@ -31,6 +31,8 @@ export const ACTIONS = [
   'import.completed',
   'import.failed',
   'import.superseded',
+  'import.file_added',
+  'import.files_taken',
   'import_profile.saved',
   'import_profile.deleted',
   'database.restored',

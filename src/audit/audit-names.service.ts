@@ -37,9 +37,13 @@ export class AuditNames {
     return ids.filter(isEventId).sort()[0];
   }
 
-  async loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {
+  loadNames(records: readonly AuditRecord[]): Promise<NameResolver> {
+    return this.loadPartyNames(records.flatMap(partiesOf));
+  }
+
+  async loadPartyNames(parties: readonly Party[]): Promise<NameResolver> {
     const idsBySource = new Map<NameSource, Set<string>>();
-    for (const { kind, id } of records.flatMap(partiesOf)) {
+    for (const { kind, id } of parties) {
       const source = this.sources.get(kind);
       if (source && id !== null) idsBySource.set(source, (idsBySource.get(source) ?? new Set()).add(id));
     }
@@ -61,8 +65,11 @@ function partiesOf({ actor, target, changes }: AuditRecord): Party[] {
 
 const usersOf = (change: AuditChange): Party[] => findUserIds(change).map((id) => ({ kind: 'user', id }));
 
+/** Fields that contain the uuid of a user. */
+const USER_FIELDS = ['manager_uuid', 'user_uuid'];
+
 export function findUserIds({ field, old, new: value }: AuditChange): string[] {
-  if (field !== 'manager_uuid') return [];
+  if (!USER_FIELDS.includes(field)) return [];
   return [old, value].filter((uuid) => typeof uuid === 'string' && uuid !== '') as string[];
 }
 

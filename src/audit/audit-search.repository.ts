@@ -6,6 +6,7 @@ import {
   toClause,
   joinClauses,
   orderedJoinOperatorOf,
+  selectWhereIn,
   toPlaceholders,
   buildWhere,
 } from '../platform/database/engine/sql.js';
@@ -133,6 +134,17 @@ export class AuditSearchRepository {
       // SQLite may answer synchronously, so this pause lets other requests run.
       if (others) await setImmediate();
     }
+  }
+
+  /** Reads the deletions of users, oldest first. Deleted users have hardly any events after the time of deletion. */
+  async readDeletions(users: readonly { user: { uuid: string }; deleted: string }[]): Promise<Rows> {
+    const uuids = users.map(({ user }) => user.uuid);
+    const [first = ''] = users.map(({ deleted }) => deleted).sort();
+    const from = `FROM audit_events${indexHintOf(this.database, INDEXES.target_id)}`;
+    const toSql = (list: string) =>
+      `SELECT ${COLUMNS} ${from} WHERE target_id IN (${list}) AND id >= '${toFirstId(toMillis(first))}'
+       AND action = 'user.deleted' ORDER BY id`;
+    return selectWhereIn<AuditEventEntity>(this.database, uuids, toSql);
   }
 
   /** Counts the events that match a filter. If `exact` is false, there may be more events than `count`. */

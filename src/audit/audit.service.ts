@@ -147,6 +147,12 @@ export class AuditService {
     return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
   }
 
+  /** Finds the events of deletions that are already committed. @param users deleted users with the time of deletion. */
+  async findDeletions(users: readonly { user: { uuid: string }; deleted: string }[]) {
+    const records = await this.toRecords(await this.rows.readDeletions(users));
+    return { records, nameOf: await this.names.loadNames(records) };
+  }
+
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     return this.rows.count(filter);
   }

@@ -42,7 +42,7 @@ class AuditPartyDto {
   @ApiProperty(NAME) name!: string;
 }
 
-class AuditActorDto extends AuditPartyDto {
+export class AuditActorDto extends AuditPartyDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'import' }) override kind!: string;
   @ApiPropertyOptional({ description: 'User or API key that started the import.' })
   started_by?: AuditPartyDto;
@@ -69,7 +69,8 @@ export const REASON = {
 const USER_NAME = {
   maxLength: 255,
   example: 'jane.doe',
-  description: 'Current username of the user whose uuid is the value. Empty if the user was deleted.',
+  description:
+    'Current username of the user whose uuid is the value, or the username that the same import gives to a new user. Empty if the user was deleted.',
 };
 
 export class SideNamesDto {
@@ -118,7 +119,7 @@ export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEv
   };
 }
 
-function presentActor(
+export function presentActor(
   { started_by, approved_by, ...actor }: AuditRecord['actor'],
   nameOf: NameResolver,
 ): AuditActorDto {

@@ -9,7 +9,13 @@ import { type Actor, SYSTEM, getUsageKey, isSelf } from '../access/actor.js';
 import { type Requirement, isByKey, isPublic, readRequirement } from '../access/decorators.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { isSafeMethod, toNetwork } from '../platform/http/request-headers.js';
-import { createScopeError, hasPermission, findMissingScope } from '../access/policy.js';
+import {
+  type Permission,
+  assertPasswordReplaced,
+  createScopeError,
+  findMissingScope,
+  hasPermission,
+} from '../access/policy.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 
 const WINDOW_SECONDS = 60;
@@ -187,8 +193,12 @@ export class PermissionGuard implements CanActivate {
   }
 }
 
-function isPermitted({ actor, params }: Request, { permission, self }: Requirement): boolean {
-  if (hasPermission(actor, permission)) return true;
-  const own = params['user_id'] === undefined || isSelf(actor, String(params['user_id']));
-  return self !== undefined && own && hasPermission(actor, self);
+/** Permissions that a session has before its generated password is replaced, for the caller's own profile. */
+const ALLOWED_FIRST: readonly Permission[] = ['profile.read', 'profile.update', 'session.logout'];
+
+/** @throws ProblemError `password_change_required`. */
+function isPermitted({ actor, params }: Request, { permission, self = permission }: Requirement): boolean {
+  const isOwn = params['user_id'] === undefined || isSelf(actor, String(params['user_id']));
+  if (!isOwn || !ALLOWED_FIRST.includes(self)) assertPasswordReplaced(actor);
+  return hasPermission(actor, permission) || (isOwn && hasPermission(actor, self));
 }

@@ -100,6 +100,7 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
       roles: rolesOf(parseRoles(session)),
       sessionId: session.id,
       confirmed: session.confirmed,
+      mustChangePassword: session.password_change_required === 1,
     };
   }
 }

@@ -42,9 +42,8 @@ export class Application {
     }
     const env = readSettings();
     const localHeaders = { ...headers, 'x-request-id': 'cli', [LOCAL_USER_HEADER]: getUserName() };
-    const { PASSWORD_MIN_LENGTH: passwordLength } = env;
     const runWithConnection = (connect: () => Duplex): Promise<void> =>
-      work(new ServiceClient({ headers: localHeaders, connect, passwordLength }));
+      work(new ServiceClient({ headers: localHeaders, connect }));
     const connect = await findConnector(env);
     if (!connect) assertDatabaseExists(env);
     if (!target.json) process.stderr.write(`Database: ${databaseNameOf(env).fullName}\n`);

@@ -61,7 +61,7 @@ function toCells({ time, action, actor, target, ip, changes, reason }: AuditEven
   const fields = changes.map(({ field }) => field).join(', ');
   const what = [fields, reason && `“${reason}”`].filter(Boolean).join(' ');
   const when = time.slice(0, 19).replace('T', ' ');
-  return [when, action, who, `${target.kind} ${target.id}`, ip, truncate(what, MAX_CHANGES_LENGTH)];
+  return [when, action, who, formatParty(target), ip, truncate(what, MAX_CHANGES_LENGTH)];
 }
 
 function formatReport(report: AuditReport): string {

@@ -1,7 +1,9 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
+import { countChangedRows } from '../import/runs/import-row.js';
+import type { ScheduleDto } from '../import/import-schedule.dto.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
-import type { Preview } from '../import/mapping/import-preview.js';
+import type { ImportPreviewDto } from '../import/mapping/import-preview.dto.js';
 
 /** Maximum number of problems in the summary of a run, unless the run failed. */
 const MAX_PROBLEMS = 20;
@@ -18,15 +20,38 @@ export function formatSummary(run: ImportRunDto): string {
   if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...formatGuards(hits));
-  const problems = run.problems.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
-  parts.push(...formatProblems(problems), ...formatNextSteps(run, problems.length));
+  const sorted = run.problems.toSorted((a, b) => a.code.localeCompare(b.code));
+  const problems = sorted.slice(0, run.state === 'failed' ? undefined : MAX_PROBLEMS);
+  parts.push(...formatCauses(run), ...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
 }
 
-function formatProblems(problems: ImportRunDto['problems'] | Preview['problems']): string[] {
+function formatCauses({ causes, counts }: ImportRunDto): string[] {
+  if (causes.length === 0) return [];
+  const failures = causes.reduce((sum, cause) => sum + cause.failures, 0);
+  const lines = causes.length === 1 ? '1 line causes' : `${causes.length} lines cause`;
+  const rows = causes.map((cause) => [cause.line, cause.failures]);
+  return [
+    `${lines} ${failures} of the ${counts.error} errors:\n`,
+    toTable([['Line', 'Failed rows'], ...rows]),
+  ];
+}
+
+interface ShownProblem {
+  line: number | null;
+  name?: string;
+  field: string;
+  value?: string;
+  code: string;
+  message: string;
+}
+
+function formatProblems(problems: readonly ShownProblem[]): string[] {
   if (problems.length === 0) return [];
-  const rows = problems.map(({ line, field, code, message }) => [line ?? '', field, code, message]);
-  return ['Problems:\n', toTable([['Line', 'Field', 'Code', 'Message'], ...rows])];
+  const rows = problems.map(({ line, name = '', field, value = '', code, message }) => {
+    return [line ?? '', shorten(name), field, shorten(value), code, message];
+  });
+  return ['Problems:\n', toTable([['Line', 'Name', 'Field', 'Value', 'Code', 'Message'], ...rows])];
 }
 
 /** Maximum number of guards in the line of other guards. */
@@ -39,8 +64,15 @@ function formatGuards(hits: ImportRunDto['guards']): string[] {
   const texts = hits
     .filter(({ hint }) => hint !== '')
     .map((guard) => {
-      const rows = guard.examples.map(({ line, external_id: externalId, name, old, new: value }) => {
-        return [String(line ?? ''), externalId, name, formatValue(old), formatValue(value)];
+      const rows = guard.examples.map((example) => {
+        const { line, external_id: externalId, name, old_name: old, new_name: value } = example;
+        return [
+          String(line ?? ''),
+          externalId,
+          name,
+          old || formatValue(example.old),
+          value || formatValue(example.new),
+        ];
       });
       const table =
         rows.length === 0 ? '' : toTable([['Line', 'ExternalId', 'Name', 'Before', 'After'], ...rows]);
@@ -73,23 +105,33 @@ function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: n
 export function formatRuns(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
   const cells = runs.map((run) => {
-    const { created, updated, blocked, reactivated, error } = run.counts;
-    const changed = created + updated + blocked + reactivated + run.missing.blocked;
+    const changed = countChangedRows(run.counts) + run.missing.blocked;
     const rows = run.progress.rows_total ?? '-';
     const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
     const { dataset } = run.options;
-    return [run.id, state, formatMinute(run.created), dataset, rows, changed, error, formatSource(run)];
+    return [
+      run.id,
+      state,
+      formatMinute(run.created),
+      dataset,
+      rows,
+      changed,
+      run.counts.error,
+      formatSource(run),
+    ];
   });
   return toTable([head, ...cells]);
 }
 
 export function formatRun(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
-  const { reverted_by: revert } = run;
+  const { reverted_by: revert, duration_seconds: duration } = run;
   const facts = [
-    ['File', `${formatSource(run)}, ${file.size} bytes`],
-    ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
+    ['File', `${formatSource(run)}${file.size > 0 ? `, ${file.size} bytes` : ''}`],
+    run.change
+      ? ['Change', JSON.stringify(run.change)]
+      : ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
     ...(profile === null ? [] : [['Profile', profile]]),
     [
       'Sent',
@@ -98,18 +140,53 @@ export function formatRun(run: ImportRunDto): string {
     ...(approver === null ? [] : [['Approved', `by ${formatParty(approver)}`]]),
     finished === null
       ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
-      : ['Finished', `${formatMinute(finished)} UTC`],
+      : [
+          'Finished',
+          `${formatMinute(finished)} UTC${duration === null ? '' : `, took ${Math.ceil(duration)} s`}`,
+        ],
     ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
+    ...(run.corrects === null ? [] : [['Corrects', run.corrects]]),
   ];
   return `${formatSummary(run)}\n${toTable(facts)}`;
+}
+
+const formatOptionalMinute = (time: string | null): string =>
+  time === null ? '-' : `${formatMinute(time)} UTC`;
+
+export function formatSchedule(schedule: ScheduleDto): string {
+  const { folder, pattern, cron, time_zone: zone, fault, overdue_hours: hours, files, datasets } = schedule;
+  if (folder === null) return 'There is no schedule. Set IMPORT_FOLDER and IMPORT_CRON.\n';
+  const facts = [
+    ['Folder', `${folder}${fault === null ? '' : ` (unavailable: ${fault})`}`],
+    ['Files', pattern],
+    ['Times', `${cron} (${zone})`],
+    ['Next', formatOptionalMinute(schedule.next_tick)],
+    ['Last', formatOptionalMinute(schedule.last_tick)],
+    ['Overdue', hours === null ? 'never' : `after ${hours} hours`],
+  ];
+  const waiting = files.map(({ name, size, modified, reason }) => {
+    return [name, size ?? '-', formatOptionalMinute(modified), reason];
+  });
+  const runs = datasets.map(({ dataset, last_run: { id, state }, last_completed: completed, overdue }) => {
+    return [dataset, id, state, formatOptionalMinute(completed), overdue ? 'overdue' : ''];
+  });
+  return [
+    toTable(facts),
+    toTable([['FILE', 'BYTES', 'CHANGED', 'WAITS BECAUSE'], ...waiting]),
+    toTable([['DATA SET', 'LAST RUN', 'STATE', 'LAST COMPLETED', ''], ...runs]),
+  ].join('\n');
 }
 
 export function formatRows(rows: readonly ImportRowDto[]): string {
   const cells = rows.map(({ line, outcome, external_id: externalId, name, errors, changes }) => {
     const changed = changes.map(
-      (each) => `${each.field}: ${shortenValue(each.old)} → ${shortenValue(each.new)}`,
+      ({ field, old_name: old, new_name: value, ...each }) =>
+        `${field}: ${shortenValue(old || each.old)} → ${shortenValue(value || each.new)}`,
     );
-    const wrong = errors.map(({ field, code, message }) => `${code}: ${field} ${message}`);
+    const wrong = errors.map(
+      ({ field, code, message, value }) =>
+        `${code}: ${field} ${message}${value ? ` (${shorten(value)})` : ''}`,
+    );
     return [line ?? '', outcome, externalId, name, [...wrong, ...changed].join('; ')];
   });
   return toTable([['Line', 'Outcome', 'ExternalId', 'Name', 'Details'], ...cells]);
@@ -120,7 +197,7 @@ const shortenValue = (value: unknown): string => shorten(formatValue(value), MAX
 const formatSource = ({ reverts, file }: ImportRunDto): string =>
   reverts === null ? file.name : `revert of ${reverts}`;
 
-export function formatPreview(preview: Preview): string {
+export function formatPreview(preview: ImportPreviewDto): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
   const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
@@ -136,14 +213,42 @@ export function formatPreview(preview: Preview): string {
     parts.push(`Line ${line} (${outcome}): ${shown.join(' ')}\n`);
   }
   if (rows.length > MAX_PREVIEW_ROWS) parts.push(`… and ${rows.length - MAX_PREVIEW_ROWS} more rows\n`);
-  parts.push(...formatProblems(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
+  parts.push(...formatOffers(preview), ...formatProblems(problems.slice(0, MAX_PREVIEW_PROBLEMS)));
   if (problems.length > MAX_PREVIEW_PROBLEMS)
     parts.push(`… and ${problems.length - MAX_PREVIEW_PROBLEMS} more problems\n`);
   if (problems.length === 0) parts.push('No problems found.\n');
   return parts.join('\n');
 }
 
-function formatLimits(limits: NonNullable<Preview['guard_limits']>): string {
+/** Formats what a profile should say to read the file. */
+function formatOffers(preview: ImportPreviewDto): string[] {
+  const { encodings, skip_lines: first, skip_last_lines: last, templates, words } = preview;
+  const samples = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');
+  const offers = [
+    ...encodings.map(({ encoding, cells }) => ['encoding', encoding, samples(cells)]),
+    ...(first === null ? [] : [['skip_lines', String(first), '']]),
+    ...(last === null ? [] : [['skip_last_lines', String(last), '']]),
+    ...templates.map(({ column, template, values, duplicates }) => {
+      return [
+        `set ${column}`,
+        template,
+        `${samples(values)}${duplicates > 0 ? ` (${duplicates} repeated)` : ''}`,
+      ];
+    }),
+    ...words.flatMap(({ source, words: all }) =>
+      all
+        .filter(({ meaning }) => meaning === null || preview.profile === null)
+        .map((each) => [`values ${source}`, `${each.word} → ${each.meaning ?? '?'}`, `${each.rows} rows`]),
+    ),
+  ];
+  if (offers.length === 0) return [];
+  return [
+    'Suggestions for a profile (--suggest FILE writes them):\n',
+    toTable(offers.map((row) => row.map((cell) => shorten(cell, MAX_TEXT)))),
+  ];
+}
+
+function formatLimits(limits: NonNullable<ImportPreviewDto['guard_limits']>): string {
   const texts = Object.entries(limits).map(([name, own]) => {
     if (typeof own === 'string') return `${name} ${own}`;
     const numbers = Object.entries(own).map(([limit, value]) => `${limit} ${value}`);

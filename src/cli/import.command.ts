@@ -1,22 +1,26 @@
 import { Command } from 'commander';
-import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { Readable } from 'node:stream';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
-import type { Preview } from '../import/mapping/import-preview.js';
-import { PROFILE_NAME, RequestedOptions } from '../import/runs/import-options.js';
+import type { ScheduleDto } from '../import/import-schedule.dto.js';
+import { RequestedOptions } from '../import/runs/import-options.js';
 import { RUNNABLE } from '../import/runs/run-states.js';
-import { type JsonObject, isObject, tryParseJson } from '../platform/common/json.js';
+import type { JsonObject } from '../platform/common/json.js';
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { formatPreview, formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
-import { assertReadable, useFile } from './named-file.js';
+import { formatRows, formatRun, formatRuns, formatSchedule, formatSummary } from './import-output.js';
+import {
+  ALL_APPLIED,
+  NOTHING_APPLIED,
+  type ImportSource,
+  SOME_FAILED,
+  buildUpload,
+  parseSource,
+  previewImport,
+} from './import-preview.js';
+import { assertReadable } from './named-file.js';
 import { createProgressBar, print, printPage, writeTextTo } from './output.js';
-import type { SentFile, ServiceClient } from './service-client.js';
+import type { ServiceClient } from './service-client.js';
 import {
   type Target,
   assertValidFields,
@@ -26,20 +30,16 @@ import {
   createCommand,
 } from './target.js';
 
-/** Exit codes of an import. */
-const ALL_APPLIED = 0;
-const SOME_FAILED = 1;
-const NOTHING_APPLIED = 2;
-
 const IMPORT_CODES = `
 Exit codes: 0 all rows applied (with --dry-run: planned without errors), 1 some rows failed,
 2 nothing applied: all rows failed, or the import was rejected, waits for approval or was cancelled.`;
 const IMPORTS_CODES = `
-Exit codes of approve and revert: 0 all rows applied, 1 some rows failed, 2 nothing applied or waiting for approval.
+Exit codes of approve, revert and fix: 0 all rows applied, 1 some rows failed, 2 nothing applied or waiting for approval.
 Exit codes of the other commands: 0 done, 2 nothing done (invalid usage, unknown id, wrong state, no database or service).`;
 
 interface ImportFlags extends Target {
   preview?: boolean;
+  suggest?: string;
   approve?: boolean;
 }
 
@@ -48,6 +48,7 @@ export const createImportCommand = (application: Application) =>
     .argument('<file>')
     .option('--dry-run', 'only create a plan, without changing any user')
     .option('--preview', 'only show how the file would be read, and its problems')
+    .option('--suggest <file>', 'preview, and write a profile for such files to this file, as JSON')
     .option('--profile <name>', 'name of a profile, or a JSON file with a profile')
     .option('--mode <mode>', 'changes to apply: upsert, create_only or update_only')
     .option('--missing <what>', 'action for users missing from the file: keep, report or block')
@@ -64,72 +65,43 @@ export const createImportCommand = (application: Application) =>
     .option('--expected-rows <number>', 'reject the file unless it has this number of rows')
     .option('--approve', 'approve the import if it waits for approval')
     .addHelpText('after', IMPORT_CODES)
-    .action(async (file: string, { approve, preview, ...flags }: ImportFlags, command: Command) => {
+    .action(async (file: string, { approve, preview, suggest, ...flags }: ImportFlags, command: Command) => {
       const { profile, ...options } = toFields(flags);
-      const isFile = typeof profile === 'string' && isProfileFile(profile);
-      const query = { ...options, ...(!isFile && profile !== undefined && { profile }) };
-      assertValidFields(RequestedOptions, stringifyValues(query), command);
+      const source = parseSource(file, profile, options);
+      assertValidFields(RequestedOptions, stringifyValues(source.query), command);
       // Check the file before the database is opened, because opening the database may migrate it.
       if (file !== '-') await assertReadable(file);
       await application.runWithClient(flags, async (service) => {
-        const sent = { query, file: isFile ? await buildForm(service, file, profile) : toFile(file) };
-        if (preview) {
-          const shown = await service.requestJson<Preview>('POST', 'imports/preview', sent);
-          print(flags, shown, formatPreview(shown));
-          process.exitCode = getPreviewExitCode(shown);
-          return;
-        }
+        if (preview || suggest !== undefined) return previewImport(service, source, { ...flags, suggest });
+        assertCanImport(service, source);
         await assertHasUsers(service);
-        const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', sent);
-        const run = await waitForImport(service, id, approve === true);
-        print(flags, run, formatSummary(run));
-        process.exitCode = getExitCode(run);
+        await sendAndWait(service, await buildUpload(source), flags, approve);
       });
     });
+
+/** Sends a file, waits for its run, prints the result and sets the exit code. */
+async function sendAndWait(
+  service: ServiceClient,
+  sent: object,
+  flags: Target,
+  approve = false,
+): Promise<void> {
+  const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', sent);
+  const run = await waitForImport(service, id, approve);
+  print(flags, run, formatSummary(run));
+  process.exitCode = getExitCode(run);
+}
 
 /** Converts values to texts, as in a query string. */
 const stringifyValues = (options: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
-const openFile = (file: string): Readable => (file === '-' ? process.stdin : createReadStream(file));
-const nameOf = (file: string): string => (file === '-' ? 'stdin.csv' : basename(file));
-const toFile = (path: string): SentFile => ({ type: 'text/csv', name: nameOf(path), bytes: openFile(path) });
-
-/** Returns true for the path of a profile file, false for the name of a stored profile. */
-const isProfileFile = (profile: string): boolean => /\.json$|[/\\]/i.test(profile);
-
-/**
- * Creates a form with the CSV file and a local profile, which is JSON in the format of `PUT /import_profiles/{name}`. A
- * service accepts this form only through its private socket.
- * @throws Error if the service is not local, or if the profile is unreadable or not a JSON object.
- */
-async function buildForm({ isLocal }: ServiceClient, file: string, profile: string): Promise<SentFile> {
-  if (!isLocal)
-    throw new Error(
-      `With --url, the service cannot read the file ${profile}. Save the profile with PUT /import_profiles/NAME and pass its name.`,
-    );
-  const document = parseProfile(profile, await useFile(profile, () => readFile(profile, 'utf8')));
-  const name = basename(profile).replace(/\.json$/i, '');
-  const profileName = PROFILE_NAME.test(name) ? name : 'file';
-  const fields = { profile: profileName, profile_document: JSON.stringify(document) };
-  const boundary = randomUUID();
-  async function* buildParts(): AsyncGenerator<string | Buffer> {
-    for (const [field, value] of Object.entries(fields))
-      yield `--${boundary}\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`;
-    const percentEncode = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
-    const fileName = encodeURIComponent(nameOf(file)).replace(/['()*]/g, percentEncode);
-    yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${fileName}\r\n\r\n`;
-    for await (const chunk of openFile(file) as AsyncIterable<Buffer>) yield chunk;
-    yield `\r\n--${boundary}--\r\n`;
-  }
-  return { type: `multipart/form-data; boundary=${boundary}`, name, bytes: Readable.from(buildParts()) };
-}
-
-function parseProfile(path: string, text: string): JsonObject {
-  const document = tryParseJson(text);
-  if (document === undefined) throw new Error(`The profile ${path} is not JSON.`);
-  if (!isObject(document)) throw new Error(`The profile ${path} is not a JSON object.`);
-  return document;
+/** @throws Error for a profile file with `--url`, because a service imports only with saved profiles. */
+function assertCanImport({ isLocal }: ServiceClient, { profileFile }: ImportSource): void {
+  if (isLocal || profileFile === undefined) return;
+  throw new Error(
+    `With --url, the service cannot read the file ${profileFile}. Save the profile with "rollcall profiles edit NAME --file FILE", and pass its name.`,
+  );
 }
 
 /** @throws Error if the database contains no users, which suggests a mistyped database name. */
@@ -139,11 +111,6 @@ async function assertHasUsers(service: ServiceClient): Promise<void> {
   const { Count } = await service.requestJson<UserPageDto>('GET', 'users/search', { query: { limit: 1 } });
   if (Count === 0)
     throw new Error('This database has no users. Start the service once to create the first Webmaster.');
-}
-
-function getPreviewExitCode({ problems }: Preview): number {
-  if (problems.some(({ refuses }) => refuses)) return NOTHING_APPLIED;
-  return problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
 }
 
 function getExitCode({ state, counts, missing }: ImportRunDto): number {
@@ -250,12 +217,18 @@ export const createImportsCommand = (application: Application) => {
         application.runWithClient(flags, (service) => decideAndWait(service, id, kind, flags)),
       );
   return new Command('imports')
-    .description('list and show import runs, and approve, reject, cancel or revert them')
+    .description(
+      'list and show import runs and the schedule, and approve, reject, cancel, revert or correct runs',
+    )
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
       createCommand('list', 'list runs, newest first')
         .option('--state <state...>', 'only runs in one of these states, such as needs_approval')
         .option('--dataset <name>', 'only runs of this data set')
+        .option('--profile <name>', 'only runs that used this profile')
+        .option('--actor <id>', 'only runs that this user or API key started')
+        .option('--created-since <time>', 'only runs created at or after this time, such as 2026-01-31')
+        .option('--created-until <time>', 'only runs created before this time')
         .option('--limit <number>', 'number of runs, at most 100', '25')
         .option('--offset <number>', 'number of runs to skip', '0')
         .action((flags: Target, self: Command) =>
@@ -281,6 +254,15 @@ export const createImportsCommand = (application: Application) => {
           printPage(application, flags, `imports/${id}/rows`, toQuery(RowsQuery, flags, self), formatRows),
         ),
     )
+    .addCommand(
+      createCommand('schedule', 'show the schedule, and why each file in its folder waits').action(
+        (flags: Target) =>
+          application.runWithClient(flags, async (service) => {
+            const schedule = await service.requestJson<ScheduleDto>('GET', 'imports/schedule');
+            print(flags, schedule, formatSchedule(schedule));
+          }),
+      ),
+    )
     .addCommand(createDecisionCommand('approve', 'apply', 'apply or approve a run, and wait until it ends'))
     .addCommand(createDecisionCommand('reject', 'reject', 'reject a plan or a run awaiting approval'))
     .addCommand(createDecisionCommand('cancel', 'cancel', 'stop a run, but keep the changes applied so far'))
@@ -297,6 +279,24 @@ export const createImportsCommand = (application: Application) => {
           application.runWithClient(flags, (service) =>
             writeTextTo(service.getText(`imports/${id}/failed.csv`), flags.out),
           ),
+        ),
+    )
+    .addCommand(
+      createWriteCommand('fix', 'import the corrected failed rows of a run, and wait until the import ends')
+        .argument('<id>', '', parseId)
+        .argument('<file>', 'corrected file that "imports failed" has written ("-" for standard input)')
+        .option('--dry-run', 'only create a plan, without changing any user')
+        .option('--adopt-rows <lines>', 'lines whose conflicting user is the same person, such as 12,17')
+        .option('--approve', 'approve the import if it waits for approval')
+        .action(
+          async (corrects: string, file: string, { approve, ...flags }: ImportFlags, command: Command) => {
+            const query = { ...toFields(flags), corrects };
+            assertValidFields(RequestedOptions, stringifyValues(query), command);
+            if (file !== '-') await assertReadable(file);
+            await application.runWithClient(flags, async (service) =>
+              sendAndWait(service, await buildUpload({ file, query }), flags, approve),
+            );
+          },
         ),
     );
 };

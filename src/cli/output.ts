@@ -90,8 +90,15 @@ export async function changeEach<T>(
 
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
-export const formatParty = ({ kind, id }: { kind: string; id: string | null }): string =>
-  id === null ? kind : `${kind} ${id}`;
+export const formatParty = ({
+  kind,
+  id,
+  name,
+}: {
+  kind: string;
+  id: string | null;
+  name?: string;
+}): string => (id === null ? kind : `${kind} ${name || id}`);
 
 /** Streams text to a file, or to standard output if `file` is undefined or `-`. */
 export async function writeTextTo(text: AsyncIterable<string>, file = '-'): Promise<void> {

@@ -10,11 +10,12 @@ import { createDoctorCommand } from './doctor.command.js';
 import { createImportCommand, createImportsCommand } from './import.command.js';
 import { createKeysCommand } from './keys.command.js';
 import { handleOutputErrors } from './output.js';
+import { createProfilesCommand } from './profiles.command.js';
 import { createUsersCommand } from './users.command.js';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 2 nothing done (invalid usage, invalid setting, unknown id, no database).
-The commands import, imports, users, audit, restore and doctor have further exit codes: see their --help.`;
+The commands import, imports, profiles, users, audit, restore and doctor have further exit codes: see their --help.`;
 
 /** Maps commands to the examples in their `--help`. A test parses each example. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -31,14 +32,25 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'imports cancel': ['rollcall imports cancel 01a20567-510b-7784-96a9-af0ad60d9554'],
   'imports revert': ['rollcall imports revert 01a20567-510b-7784-96a9-af0ad60d9554 --dry-run'],
   'imports failed': ['rollcall imports failed 01a20567-510b-7784-96a9-af0ad60d9554 --out failed.csv'],
+  'imports fix': [
+    'rollcall imports fix 01a20567-510b-7784-96a9-af0ad60d9554 failed.csv --adopt-rows 12,17 --dry-run',
+  ],
+  'profiles list': ['rollcall profiles list'],
+  'profiles show': ['rollcall profiles show payroll --out payroll.json'],
+  'profiles edit': ['EDITOR=nano rollcall profiles edit payroll'],
+  'profiles check': ['rollcall profiles check payroll.csv --profile payroll'],
   'users find': ["rollcall users find 'jan*' --status Active --sort surname --order asc"],
   'users show': ['rollcall users show jane.doe'],
+  'users create': [
+    'rollcall users create --username sam.lee --email sam.lee@example.org --surname Lee --manager jane.doe',
+  ],
   'users block': ['rollcall users block jane.doe --url https://users.example.org --key-file key'],
   'users reactivate': ['rollcall users reactivate jane.doe'],
+  'users delete': ["rollcall users delete sam.lee --reason 'left the company'"],
   'users reset-password': ['rollcall users reset-password admin'],
   'users export': ['rollcall users export --all --out users.csv'],
   'users deleted': ['rollcall users deleted --since 2026-01-31'],
-  'users restore': ['rollcall users restore 01a20567-4a11-7c3e-9d05-6b1f2e8a4c70'],
+  'users restore': ['rollcall users restore sam.lee'],
   'keys create': ["rollcall keys create 'HR connector' --scope users:read --scope users:write --expires 90d"],
   'keys list': ['rollcall keys list --json'],
   'keys revoke': ['rollcall keys revoke 01a20567-8f4d-7a16-b2c3-8d2b6e0f4c97'],
@@ -71,6 +83,7 @@ const COMMANDS = [
   createStartCommand,
   createImportCommand,
   createImportsCommand,
+  createProfilesCommand,
   createUsersCommand,
   createKeysCommand,
   createAuditCommand,

@@ -17,6 +17,17 @@ interface Input {
   query?: object;
   body?: object;
   file?: SentFile;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown for an error response. The message contains its detail. */
+export class ServiceError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 interface Connection {
@@ -24,7 +35,6 @@ interface Connection {
   /** Opens a connection to a service on this machine, or to the application of this process. */
   connect?: () => Duplex;
   headers: Readonly<Record<string, string>>;
-  passwordLength?: number;
 }
 
 /** Returns the address of `path` below the address of a service. @throws Error for an invalid address. */
@@ -40,8 +50,6 @@ export class ServiceClient {
   readonly name = this.base.origin;
   /** True if the requests use the private socket or the application of this process. They then need no API key. */
   readonly isLocal = this.connection.connect !== undefined;
-  /** Minimum length of a new password, in characters. 0 for a service at `--url`, which checks its own minimum. */
-  readonly passwordLength = this.connection.passwordLength ?? 0;
 
   /** @throws Error for an invalid address. */
   constructor(private readonly connection: Connection) {}
@@ -49,15 +57,20 @@ export class ServiceClient {
   /**
    * Sends a request.
    * @param path relative to the base path of the API.
-   * @throws Error with the detail of the error response, or with the reason why the connection failed.
+   * @throws ServiceError for an error response, or Error with the reason why the connection failed.
    */
-  async send(method: string, path: string, { query = {}, body, file }: Input = {}): Promise<IncomingMessage> {
+  async send(
+    method: string,
+    path: string,
+    { query = {}, body, file, headers: extra }: Input = {},
+  ): Promise<IncomingMessage> {
     const url = new URL(path, this.base);
     for (const [name, value] of Object.entries(query)) {
       for (const each of [value].flat()) if (each !== undefined) url.searchParams.append(name, String(each));
     }
     const headers = {
       ...this.connection.headers,
+      ...extra,
       ...(body && { 'content-type': 'application/json' }),
       ...(file && { 'content-type': file.type, 'x-file-name': encodeURIComponent(file.name) }),
     };
@@ -69,11 +82,17 @@ export class ServiceClient {
     );
     const { statusCode: status = 0 } = answer;
     if (status >= 200 && status < 300) return answer;
-    throw new Error(await this.describeErrorResponse(status, answer));
+    throw new ServiceError(status, await this.describeErrorResponse(status, answer));
   }
 
   async requestJson<T>(method: string, path: string, sent: Input = {}): Promise<T> {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
+  }
+
+  /** Requests a record. `tag` is its ETag. */
+  async getTagged(path: string): Promise<{ record: unknown; tag: string }> {
+    const answer = await this.send('GET', path);
+    return { record: JSON.parse(await text(answer)), tag: answer.headers.etag ?? '' };
   }
 
   /** Requests a page of a list. `next` is the cursor of the next page, or undefined after the last page. */

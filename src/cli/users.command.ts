@@ -1,12 +1,20 @@
 import { Command } from 'commander';
-import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { PassThrough } from 'node:stream';
 import { messageOf } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
-import { toCanonicalUuid, isUuid } from '../platform/common/uuid.js';
+import { foldCase } from '../platform/common/text.js';
+import { isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
-import { type DeletedPageDto, DeletedQuery, type UserDto, type UserPageDto } from '../users/user.view.js';
+import { NewUserInput } from '../users/rules/user.input.js';
+import {
+  type DeletedPageDto,
+  DeletedQuery,
+  type GeneratedPasswordDto,
+  type UserDto,
+  type UserPageDto,
+  type UserUuidDto,
+} from '../users/user.view.js';
 import type { UserStatus } from '../users/model/formats.js';
 import type { Application } from './application.js';
 import { changeEach, formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
@@ -26,10 +34,16 @@ export function createUsersCommand(application: Application): Command {
     createWriteCommand(name, description)
       .argument('<who...>', WHO)
       .action((names: string[], flags: Target) =>
-        application.runWithClient(flags, (service) => setStatus(service, names, status, flags.json)),
+        application.runWithClient(flags, (service) =>
+          changeUsers(service, names, flags, status.toLowerCase(), ({ uuid }) =>
+            changeUser(service, uuid, { status }),
+          ),
+        ),
       );
   return new Command('users')
-    .description('find, show, block, reactivate, export and restore users, and reset passwords')
+    .description(
+      'find, show, create, block, reactivate, delete, restore and export users, and reset passwords',
+    )
     .addHelpText('after', HELP)
     .addCommand(createFindCommand(application))
     .addCommand(
@@ -42,9 +56,11 @@ export function createUsersCommand(application: Application): Command {
           }),
         ),
     )
+    .addCommand(createCreateCommand(application))
     .addCommand(createStatusCommand('block', 'block users and end their sessions', 'Blocked'))
     .addCommand(createStatusCommand('reactivate', 'reactivate blocked users', 'Active'))
     .addCommand(createResetPasswordCommand(application))
+    .addCommand(createDeleteCommand(application))
     .addCommand(createDeletedCommand(application))
     .addCommand(createRestoreCommand(application))
     .addCommand(
@@ -60,8 +76,10 @@ export function createUsersCommand(application: Application): Command {
 }
 
 const createFindCommand = (application: Application) =>
-  createCommand('find', 'find users that match all words and filters')
-    .argument('[words...]', 'words of names, addresses or external ids; jan* matches the start of a word')
+  createCommand('find', 'find users by a text and filters')
+    .argument('[text...]', 'beginnings of words, @ and an e-mail domain, the end of a phone number, or an id')
+    .option('--email-domain <domain>', 'only users with an e-mail address in this domain')
+    .option('--phone <digits>', 'only users whose phone or mobile number ends with these digits')
     .option('--status <status...>', 'status: Active or Blocked')
     .option('--role <role...>', 'only users with one of these roles')
     .option('--managed-by <dataset>', 'only users of this data set')
@@ -71,11 +89,47 @@ const createFindCommand = (application: Application) =>
     .option('--limit <number>', 'number of users, at most 100', '25')
     .option('--after <cursor>', 'cursor that was printed after the previous page')
     .action((words: string[], flags: Target, self: Command) => {
-      const text = words.length > 0 ? { fulltext_search: words.join(' ') } : {};
+      const text = words.length > 0 ? { find: words.join(' ') } : {};
       const query = toQuery(UserQuery, flags, self, text);
       const formatUsers = (users: UserDto[]) => toTable([HEAD, ...users.map(toRow)]);
       return printPage(application, flags, 'users/search', query, formatUsers);
     });
+
+const createCreateCommand = (application: Application) =>
+  createWriteCommand('create', 'create a user')
+    .requiredOption('--username <name>', 'username, which must be unique')
+    .requiredOption('--email <address>', 'e-mail address, which must be unique')
+    .option('--external-id <id>', 'id of the user in the identity source')
+    .option('--firstname <name>', 'first name')
+    .option('--surname <name>', 'surname')
+    .option('--known-as <name>', 'name that the user prefers')
+    .option('--phone <number>', 'phone number')
+    .option('--mobile <number>', 'mobile number')
+    .option('--roles <role...>', 'roles, instead of the default role')
+    .option('--status <status>', 'status: Active or Blocked')
+    .option('--manager <who>', `manager: ${WHO}`)
+    .action(({ manager, ...flags }: Target & { manager?: string }, self: Command) => {
+      const fields = toQuery(NewUserInput, flags, self);
+      return application.runWithClient(flags, async (service) => {
+        const chosen = manager === undefined ? {} : { manager_uuid: (await findUser(service, manager)).uuid };
+        const body = { ...fields, ...chosen };
+        const { uuid } = await service.requestJson<UserUuidDto>('POST', 'users', { body });
+        const user = await service.requestJson<UserDto>('GET', `users/${uuid}`);
+        print(flags, user, `${user.username} (${uuid}) was created.\n`);
+      });
+    });
+
+const createDeleteCommand = (application: Application) =>
+  createWriteCommand('delete', 'delete users, who can be restored for SCIM_DELETED_DAYS days')
+    .argument('<who...>', WHO)
+    .action((names: string[], flags: Target) =>
+      application.runWithClient(flags, (service) =>
+        changeUsers(service, names, flags, 'deleted', async (user) => {
+          await service.send('DELETE', `users/${user.uuid}`);
+          return user;
+        }),
+      ),
+    );
 
 const createResetPasswordCommand = (application: Application) =>
   createWriteCommand(
@@ -84,19 +138,26 @@ const createResetPasswordCommand = (application: Application) =>
   )
     .argument('<who>', WHO)
     .option('--stdin', 'read the password from standard input, or ask for it, instead of generating one')
-    .action((who: string, flags: Target & { stdin?: true }) =>
+    .option('--no-must-change', 'do not ask for a change of the generated password at the next login')
+    .action((who: string, flags: Target & { stdin?: true; mustChange: boolean }) =>
       application.runWithClient(flags, async (service) => {
         const { uuid, username } = await findUser(service, who);
-        const password = flags.stdin ? await readPassword() : generatePassword(service.passwordLength);
-        await changeUser(service, uuid, { password });
+        let password = '';
+        const body = { must_change: flags.mustChange };
+        if (flags.stdin) await changeUser(service, uuid, { password: await readPassword() });
+        else
+          ({ password } = await service.requestJson<GeneratedPasswordDto>('POST', `users/${uuid}/password`, {
+            body,
+          }));
         process.stderr.write(`${username} (${uuid}) has a new password. All their sessions have ended.\n`);
-        if (!flags.stdin) print(flags, { uuid, username, password }, `${password}\n`);
+        if (password) print(flags, { uuid, username, password }, `${password}\n`);
       }),
     );
 
 const createDeletedCommand = (application: Application) =>
-  createCommand('deleted', 'list users deleted by identity providers, in the order of deletion')
+  createCommand('deleted', 'list deleted users in the order of deletion')
     .option('--since <time>', 'only users deleted at or after this time')
+    .option('--search <words>', 'only users with these words in a name, address or external id')
     .option('--limit <number>', 'number of users, at most 100', '25')
     .option('--offset <number>', 'number of users to skip', '0')
     .action((flags: Target, self: Command) =>
@@ -111,30 +172,57 @@ function formatDeletedUsers(users: DeletedPageDto['Results']): string {
 const createRestoreCommand = (application: Application) =>
   createWriteCommand(
     'restore',
-    'restore a user who was deleted in the last SCIM_DELETED_DAYS days, without the group memberships',
+    'restore users who were deleted in the last SCIM_DELETED_DAYS days, without the group memberships',
   )
-    .argument('<uuid>', 'UUID as listed by "users deleted"')
-    .action((text: string, flags: Target) => {
-      const path = `users/${toCanonicalUuid('<uuid>', text)}/restore`;
-      return application.runWithClient(flags, async (service) => {
-        const user = await service.requestJson<UserDto>('POST', path);
-        print(flags, user, `${user.username} (${user.uuid}) was restored. Status: ${user.status}.\n`);
-      });
-    });
+    .argument('<who...>', WHO)
+    .action((names: string[], flags: Target) =>
+      application.runWithClient(flags, (service) =>
+        changeUsers(
+          service,
+          names,
+          flags,
+          'restored',
+          ({ uuid }) => service.requestJson('POST', `users/${uuid}/restore`),
+          findDeletedUser,
+        ),
+      ),
+    );
 
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
   service.requestJson('PUT', `users/${uuid}`, { body });
 
-async function setStatus(service: ServiceClient, names: string[], status: UserStatus, json?: true) {
+/** Changes several users one after another. @param done describes the users after the change. */
+async function changeUsers(
+  service: ServiceClient,
+  names: string[],
+  { json }: Target,
+  done: string,
+  change: (user: UserDto) => Promise<UserDto>,
+  find = findUser,
+): Promise<void> {
   const changed = await changeEach(names, async (who) => {
-    const { uuid, username } = await findUser(service, who);
-    const user = await changeUser(service, uuid, { status }).catch((error: unknown) => {
-      throw new Error(`${username} (${uuid}) was not changed: ${messageOf(error)}`);
+    const found = await find(service, who);
+    const label = `${found.username} (${found.uuid})`;
+    const user = await change(found).catch((error: unknown) => {
+      throw new Error(`${label} was not changed: ${messageOf(error)}`);
     });
-    if (!json) process.stdout.write(`${username} (${uuid}) is ${status.toLowerCase()}.\n`);
+    if (!json) process.stdout.write(`${label} is ${done}.\n`);
     return user;
   });
   if (json) print({ json }, changed, '');
+}
+
+/** Finds a deleted user by the exact UUID, username, e-mail address or external id. */
+async function findDeletedUser(service: ServiceClient, name: string): Promise<UserDto> {
+  const query = isUuid(name) ? { uuid: name } : { search: name };
+  const { Results } = await service.getPage<DeletedPageDto>('users/deleted', query);
+  const isNamed = (user: UserDto): boolean =>
+    isUuid(name) || NAMES.some((field) => foldCase(user[field]) === foldCase(name));
+  const [user, ...others] = Results.filter(isNamed);
+  if (!user)
+    throw new Error(`No deleted user has the UUID, username, e-mail address or external id "${name}".`);
+  if (others.length === 0) return user;
+  throw new Error(`Several deleted users match "${name}". Use a UUID as listed by "users deleted".`);
 }
 
 async function findUser(service: ServiceClient, name: string): Promise<UserDto> {
@@ -168,23 +256,6 @@ function toTableRows([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
   return [[field, Array.isArray(value) ? value.join(', ') : JSON.stringify(value)]];
-}
-
-/**
- * 32 characters that are hard to confuse. A random byte selects each character with the same probability, because 256
- * is a multiple of 32.
- */
-const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
-const GROUP_LENGTH = 4;
-const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
-/** Minimum number of character groups in a generated password. Six groups have 120 bits of entropy. */
-const MIN_GROUPS = 6;
-
-/** Generates a random password in groups, such as `h7qm-x3vb`. @param length minimum number of characters. */
-function generatePassword(length: number): string {
-  const groups = Math.max(MIN_GROUPS, Math.ceil((length + 1) / (GROUP_LENGTH + 1)));
-  const letters = [...randomBytes(groups * GROUP_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]);
-  return letters.join('').replace(GROUP, '$&-');
 }
 
 /**

@@ -2,6 +2,8 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Public } from '../access/decorators.js';
+import { SessionCookie } from '../sessions/session-cookie.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { addEncodingToVary } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
@@ -17,6 +19,23 @@ const ONE_YEAR = 'public, max-age=31536000, immutable';
 @ApiExcludeController()
 @Controller('console')
 export class ConsoleController {
+  constructor(
+    private readonly cookie: SessionCookie,
+    private readonly sessions: SessionsService,
+  ) {}
+
+  /** Returns whether the browser has a session, so that the console of a signed-out browser sends no failing request. */
+  @Get('session')
+  @Public()
+  async hasSession(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<boolean> {
+    response.setHeader('Cache-Control', 'no-store');
+    const token = this.cookie.read(request);
+    return token !== undefined && (await this.sessions.find(token)) !== undefined;
+  }
+
   @Get(['', '*path'])
   @Public()
   @Accepts({ anyQuery: true })

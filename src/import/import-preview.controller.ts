@@ -12,6 +12,12 @@ import { ImportPreviewDto, PREVIEW_ROWS } from './mapping/import-preview.dto.js'
 import { ImportPreview } from './mapping/import-preview.js';
 import { RequestedOptions } from './runs/import-options.js';
 
+const PROFILE_PART = {
+  type: 'object',
+  additionalProperties: true,
+  description: 'Profile that is not saved, in the format of `PUT /import_profiles/{name}`.',
+};
+
 /**
  * Controller of previews. Their responses contain rows of the file, so they are never stored for idempotent requests.
  */
@@ -27,14 +33,16 @@ export class ImportPreviewController {
   @DescribeRoute('previewImport', 'Preview a CSV file', {
     description:
       `Reads the first ${PREVIEW_ROWS} rows of a file, but at most 1 MiB. Returns the encoding, the delimiter, how each ` +
-      'column is used, suggestions for unknown columns, the rows as user fields, and all errors. Does not store the file or create a ' +
-      'run. Accepts the same input as `POST /imports`.',
+      'column is used, suggestions for unknown columns, the rows as user fields, and all errors. `suggested` is a profile that ' +
+      'reads the file. Does not store the file or create a run. Accepts the same input as `POST /imports`. A ' +
+      '`multipart/form-data` request may also contain a profile that is not saved.',
     changesNothing: true,
     answer: describeJson('The preview.', ImportPreviewDto),
+    errors: ['validation_failed', 'wrong_state'],
   })
   @HttpCode(200)
   @Requires('imports.write')
-  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
+  @Accepts({ query: RequestedOptions, file: { ...CSV_UPLOAD, parts: { profile: PROFILE_PART } } })
   async preview(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ImportPreviewDto> {
     const head = new FilePrefix();
     const { file, sent: _, ...requested } = await this.queue.receive(request, caller, head);

@@ -27,7 +27,7 @@ class ImportProfileDto {
   @ApiProperty({ type: ProfileDto, description: 'Profile as accepted by `PUT`.' }) profile!: ImportProfile;
 }
 
-class ImportProfilePageDto extends PageOf(ImportProfileDto) {}
+export class ImportProfilePageDto extends PageOf(ImportProfileDto) {}
 
 const NameParam = (example: string) =>
   ApiParam({

@@ -29,16 +29,27 @@ import { Applier } from './apply/applier.service.js';
 import { RunExecutor } from './apply/run-executor.service.js';
 import { ImportRunsRepository } from './runs/import-runs.repository.js';
 import { ImportWorkerProcess, ImportWorker } from './apply/import-worker.service.js';
+import { BulkChanges } from './apply/bulk-changes.service.js';
+import { BulkPlanner } from './plan/bulk-planner.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
+import { RunPeople } from './runs/run-people.service.js';
 import { RunRights } from './runs/run-rights.service.js';
 import { AlertSender } from './alerts/alert-sender.service.js';
 import { Alerts } from './alerts/alerts.service.js';
+import { ScheduleRequests } from './schedule/schedule-requests.service.js';
+import { ScheduleController } from './import-schedule.controller.js';
 import { ScheduleService } from './schedule/schedule.service.js';
 import { UsersExportController } from './users-export.controller.js';
 
 @Module({
   imports: [ApiKeysModule, AuditModule, SessionsModule, UsersModule],
-  controllers: [ImportPreviewController, ImportProfilesController, ImportsController, UsersExportController],
+  controllers: [
+    ImportPreviewController,
+    ImportProfilesController,
+    ScheduleController,
+    ImportsController,
+    UsersExportController,
+  ],
   providers: [
     ImportsService,
     FileStore,
@@ -54,15 +65,19 @@ import { UsersExportController } from './users-export.controller.js';
     FilePlanner,
     RowUserLookup,
     RevertPlanner,
+    BulkPlanner,
+    BulkChanges,
     PlanGuards,
     Applier,
     ScheduleService,
+    ScheduleRequests,
     AlertSender,
     Alerts,
     FailedRows,
     RunEvents,
     UsersExport,
     RunRights,
+    RunPeople,
     RunTransitions,
     ImportRunsRepository,
     ImportRowsRepository,

@@ -1,8 +1,15 @@
 import { UserConditions } from '../users/search/user.query.js';
 import { PageQuery } from '../platform/http/page.js';
-import { BooleanParam, ChoicesParam, PatternParam, TextsParam } from '../platform/input/query-rules.js';
+import {
+  BooleanParam,
+  ChoicesParam,
+  PatternParam,
+  TextsParam,
+  TimeParam,
+  UuidParam,
+} from '../platform/input/query-rules.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
-import { DatasetParam } from './runs/import-options.js';
+import { DatasetParam, PROFILE_NAME } from './runs/import-options.js';
 import { STAGED_OUTCOMES } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
@@ -12,6 +19,21 @@ export class RunsQuery extends PageQuery {
 
   @DatasetParam()
   dataset?: string;
+
+  @PatternParam(PROFILE_NAME, 'must be the name of a profile', {
+    maxLength: 64,
+    description: 'Only runs that used this profile.',
+  })
+  profile?: string;
+
+  @UuidParam({ description: 'Only runs that this user or API key started.' })
+  actor?: string;
+
+  @TimeParam({ description: 'Only runs created at or after this time, such as 2026-01-31T12:00:00Z.' })
+  created_since?: string;
+
+  @TimeParam({ description: 'Only runs created before this time.' })
+  created_until?: string;
 }
 
 export class RowsQuery extends PageQuery {
@@ -53,6 +75,13 @@ export class ExportQuery extends UserConditions {
   })
   all: boolean = false;
 }
+
+/** A file that is always part of a form. */
+export const MULTIPART_CSV = {
+  type: 'multipart/form-data',
+  maxBytes: MAX_FILE_BYTES,
+  description: 'Form with one CSV file of at most 100 MiB.',
+};
 
 export const CSV_UPLOAD = {
   type: 'text/csv',

@@ -1,61 +1,116 @@
-import { findUserNames } from '../audit/audit-names.service.js';
+import type { Actor } from '../access/actor.js';
+import { type NameResolver, findUserNames } from '../audit/audit-names.service.js';
 import { now, toIso, toMillis } from '../platform/common/time.js';
-import { ImportOptions } from './runs/import-options.js';
-import { type ImportRun, fileOf, missingCountsOf } from './runs/import-run.js';
-import { NO_COUNTS, type StagedRow, displayNameOf } from './runs/import-row.js';
-import type { User } from '../users/model/user.js';
-import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
+import { RunOptions } from './runs/import-options.js';
+import { type ImportRun, computeDuration, fileOf, missingCountsOf } from './runs/import-run.js';
+import { NO_COUNTS, type RowError, displayNameOf, formatName } from './runs/import-row.js';
+import { truncate } from '../platform/common/text.js';
+import type { StoredRow } from './runs/import-rows.repository.js';
+import type { People } from './runs/run-people.service.js';
+import type { ImportRowDto, ImportRunDto, ImportRunSummaryDto } from './imports.dto.js';
+import { createFailedRowReader } from './report/failed-row-cells.js';
 import { type Visibility, hideInRow, listReasons, presentGuard } from './runs/visible-values.js';
 
-/** Users that a row mentions, such as its manager, by UUID. */
-type People = ReadonlyMap<string, User>;
-
-/** Converts a row to its response. `line` is null for a missing user. */
-export function presentRow(stored: StagedRow, people: People, visibility: Visibility): ImportRowDto {
-  const row = hideInRow(stored, visibility);
+/**
+ * Creates a function that converts rows of a run to their responses. `line` is null for a missing user.
+ * @param people users that the rows mention.
+ */
+export function createRowPresenter(
+  run: Pick<ImportRun, 'header' | 'profile' | 'created'>,
+  people: People,
+  visibility: Visibility,
+) {
+  const readCells = createFailedRowReader(run);
   const users: People = visibility === 'all' ? people : new Map();
-  return {
-    line: row.line > 0 ? row.line : null,
-    outcome: row.outcome,
-    external_id: row.external_id,
-    uuid: row.user_uuid,
-    name: displayNameOf(row, users.get(row.user_uuid ?? '')),
-    errors: row.errors,
-    changes: row.changes.list.map((change) => ({
-      field: change.field,
-      old: change.old ?? null,
-      new: change.new ?? null,
-      ...(users.size > 0 && findUserNames(change, (uuid) => users.get(uuid)?.username ?? '')),
-    })),
+  return (stored: StoredRow): ImportRowDto => {
+    const row = hideInRow(stored, visibility);
+    const fields = row.outcome === 'error' && visibility !== 'none' ? readCells(stored) : undefined;
+    return {
+      line: row.line > 0 ? row.line : null,
+      outcome: row.outcome,
+      external_id: row.external_id,
+      uuid: row.user_uuid,
+      name: displayNameOf(row, users.get(row.user_uuid ?? ''), fields?.raw),
+      errors: row.errors.map((error) => describeError(error, fields?.cells, users)),
+      changes: row.changes.list.map((change) => ({
+        field: change.field,
+        old: change.old ?? null,
+        new: change.new ?? null,
+        ...(users.size > 0 && findUserNames(change, (uuid) => users.get(uuid)?.username ?? '')),
+      })),
+    };
   };
 }
+
+/** Maximum length of a cell in an error, in characters. */
+const MAX_VALUE = 200;
+
+/** Adds the refused cell and the names of the conflicting user to an error. */
+export function describeError(
+  error: RowError,
+  cells: ReadonlyMap<string, string> | undefined,
+  people: People,
+): RowError {
+  const { field, uuid = '', value = cells?.get(field.split('.')[0] ?? '') } = error;
+  const user = people.get(uuid);
+  const shown = value === undefined ? error : { ...error, value: truncate(value, MAX_VALUE) };
+  if (!user) return shown;
+  const { username } = user;
+  const name = formatName(user);
+  const message = error.message.replace(`user ${uuid}`, `user ${username} (${name}, ${uuid})`);
+  return { ...shown, message, user: { username, name } };
+}
+
+interface RunDetails {
+  problemRows: readonly StoredRow[];
+  /** Users that the problem rows mention. */
+  people: People;
+  revertedBy: string | null;
+  nameOf: NameResolver;
+  visibility: Visibility;
+}
+
+const NO_DETAILS: RunDetails = {
+  problemRows: [],
+  people: new Map(),
+  revertedBy: null,
+  nameOf: () => '',
+  visibility: 'none',
+};
 
 /**
  * Converts a run to its response. `problems` contains the reason why the file was rejected or the run ended early, and
  * the errors and warnings of the rows in `problemRows`.
  */
-export function presentRun(
-  run: ImportRun,
-  problemRows: readonly StagedRow[],
-  revertedBy: string | null,
-  visibility: Visibility = 'none',
-): ImportRunDto {
-  const { id, state, dry_run, reverts, guards, starter, approver } = run;
+export function presentRun(run: ImportRun, details: RunDetails = NO_DETAILS): ImportRunDto {
+  const { problemRows, people, revertedBy, nameOf, visibility } = details;
+  const presentRow = createRowPresenter(run, people, visibility);
+  const presentActor = ({ kind, id }: Actor) => ({
+    kind,
+    id,
+    name: visibility === 'all' ? nameOf({ kind, id }) : '',
+  });
+  const { id, state, dry_run, reverts, guards, starter, approver, bulk } = run;
   return {
     id,
     state,
     dry_run,
-    options: Object.assign(new ImportOptions(), run.options),
+    options: Object.assign(new RunOptions(), run.options),
     profile: run.profile?.name ?? null,
     guard_limits: run.profile?.guards ?? null,
     reverts,
     reverted_by: revertedBy,
+    corrects: run.corrects,
     file: fileOf(run),
-    actor: { kind: starter.kind, id: starter.id, address: run.ip },
-    approved_by: approver && { kind: approver.kind, id: approver.id },
+    where: bulk?.where ?? null,
+    change: bulk?.change ?? null,
+    reason: bulk?.reason ?? null,
+    actor: { ...presentActor(starter), address: run.ip },
+    approved_by: approver && presentActor(approver),
     created: toIso(run.created),
     started: toIsoOrNull(run.started),
     finished: toIsoOrNull(run.finished),
+    duration_seconds: computeDuration(run),
     progress: {
       phase: state,
       rows_done: run.rows_done,
@@ -63,16 +118,24 @@ export function presentRun(
       percent: run.percent,
       eta_seconds: estimateEta(run),
     },
-    counts: run.counts ?? NO_COUNTS,
+    counts: { ...NO_COUNTS, ...run.counts }, // older runs lack the newer outcomes
     missing: missingCountsOf(run),
     guards: guards.map((guard) => presentGuard(guard, visibility)),
+    causes: run.causes ?? [],
     problems: [
       ...listReasons(run.reason, visibility),
       ...problemRows
-        .map((row) => hideInRow(row, visibility))
-        .flatMap(({ line, errors }) => errors.map((error) => ({ line: line > 0 ? line : null, ...error }))),
+        .map(presentRow)
+        .flatMap(({ line, external_id, name, errors }) =>
+          errors.map((error) => ({ line, external_id, name, ...error })),
+        ),
     ],
   };
+}
+
+export function presentSummary(run: ImportRun): ImportRunSummaryDto {
+  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run);
+  return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }
 
 const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));

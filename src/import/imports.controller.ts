@@ -10,10 +10,13 @@ import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { abortOnDisconnect, streamText } from '../platform/http/stream.js';
 import { NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
+import { BulkChangeInput } from './runs/bulk-change.input.js';
+import { BulkChanges } from './apply/bulk-changes.service.js';
+import { isObject } from '../platform/common/json.js';
 import { RunQueue } from './apply/run-queue.service.js';
 import { RequestedOptions } from './runs/import-options.js';
 import { CSV_UPLOAD, RevertQuery, RowsQuery, RunsQuery } from './import.query.js';
-import { presentRow } from './import.view.js';
+import { createRowPresenter } from './import.view.js';
 import { ImportRowPageDto, ImportRunDto, ImportRunPageDto } from './imports.dto.js';
 import { ImportsService } from './imports.service.js';
 import { FailedRows } from './report/failed-rows.js';
@@ -48,28 +51,41 @@ export class ImportsController {
   constructor(
     private readonly imports: ImportsService,
     private readonly queue: RunQueue,
+    private readonly bulkChanges: BulkChanges,
     private readonly failedRows: FailedRows,
     private readonly runEvents: RunEvents,
     private readonly users: UsersExport,
   ) {}
 
   @Post()
-  @DescribeRoute('startImport', 'Import a CSV file', {
+  @DescribeRoute('startImport', 'Import a CSV file, or change many users', {
     description:
       'Compares the file with the current users and creates a plan. Then applies the plan, or waits for approval if a guard trips. ' +
-      'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields.',
+      'Use `dry_run=true` to see the plan first. In a `multipart/form-data` request, the options may be form fields. ' +
+      'A JSON body changes selected users instead. This bulk change is planned, approved, applied and reverted like a file. ' +
+      'It needs the scopes `users:write` and `imports:write`, and its only options are `dry_run` and `allow_privileged`.',
+    body: BulkChangeInput,
+    examples: {
+      block: { where: { role: ['Editor'] }, change: { status: 'Blocked' }, reason: 'The project has ended' },
+      roles: { where: { managed_by: 'hr' }, change: { add_roles: ['Previewer'] }, reason: 'New intranet' },
+      delete: { where: { status: ['Blocked'] }, change: { delete: true }, reason: 'Clean up' },
+    },
     answer: describeRun('The accepted run.'),
-    errors: ['reauthentication_required'],
+    errors: ['reauthentication_required', 'validation_failed', 'wrong_state'],
   })
   @HttpCode(202)
   @Requires('imports.write')
-  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD })
+  @Accepts({ query: RequestedOptions, file: CSV_UPLOAD, body: true })
   async upload(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.presentAccepted(await this.queue.upload(request, caller), caller, response);
+    const body: unknown = request.body;
+    const run = isObject(body)
+      ? await this.bulkChanges.start({ ...request.query, ...body }, caller)
+      : await this.queue.upload(request, caller);
+    return this.presentAccepted(run, caller, response);
   }
 
   @Get()
@@ -83,7 +99,7 @@ export class ImportsController {
     @CheckedQuery() query: RunsQuery,
     @CurrentCaller() { actor }: Caller,
   ): Promise<ImportRunPageDto> {
-    const { count, runs } = await this.imports.list(Object.assign({}, query, toPageRange(query)));
+    const { count, runs } = await this.imports.list(query, toPageRange(query));
     return { Count: count, Results: await Promise.all(runs.map((run) => this.imports.present(run, actor))) };
   }
 
@@ -134,16 +150,17 @@ export class ImportsController {
     }
     const place = { ...toPageRange(query), after: Number(query.after ?? MIN_LINE) };
     const found = await this.imports.listRows(id, query, place, actor);
-    const { count, rows, next, users, visibility } = found;
+    const { run, count, rows, next, people, visibility } = found;
     if (next !== undefined) response.links({ next: buildNextPageUrl(request, String(next)) });
-    return { Count: count, Results: rows.map((row) => presentRow(row, users, visibility)) };
+    return { Count: count, Results: rows.map(createRowPresenter(run, people, visibility)) };
   }
 
   @Get(':import_id/failed.csv')
   @DescribeRoute('downloadFailedRows', 'Download the failed rows as a file', {
     description:
-      'Contains the original columns and `_line`, `_code`, `_message`. Correct the rows and upload the file to complete the ' +
-      'import. Do not use `missing=block` for this file, because all other users are missing from it. Without `users:read`, a caller can download only the rows of a file that it sent.',
+      'Contains the original columns and `_run`, `_line`, `_code`, `_message`. Correct the rows and upload the file, with the same ' +
+      'profile or none, to complete the import. No user counts as missing from this file. Without `users:read`, a caller can ' +
+      'download only the rows of a file that it sent.',
     answer: describeCsv('The failed rows.'),
     errors: ['file_lost'],
   })

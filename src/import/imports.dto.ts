@@ -1,15 +1,25 @@
-import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType, PickType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
 import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
+import type { JsonObject } from '../platform/common/json.js';
+import { MAX_REASON } from '../platform/http/request-headers.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { buildLimitSchemas } from './guards/guard-limits.js';
 import { type GuardOverrides, ImportGuardDto } from './runs/import-guard.js';
-import { ImportOptions } from './runs/import-options.js';
-import { type Counts, ROW_OUTCOMES, RowErrorDto, STAGED_OUTCOMES } from './runs/import-row.js';
+import { RunOptions } from './runs/import-options.js';
+import {
+  Cause,
+  type Counts,
+  MAX_CAUSES,
+  ROW_OUTCOMES,
+  RowErrorDto,
+  STAGED_OUTCOMES,
+} from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
 const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
+const NULLABLE_OBJECT = { type: 'object', nullable: true, additionalProperties: true } as const;
 const NULLABLE_NAME = { type: String, nullable: true, maxLength: 64 } as const;
 const COUNTS = Object.fromEntries(
   ROW_OUTCOMES.map((outcome) => [outcome, { type: 'integer', minimum: 0 }] as const),
@@ -20,7 +30,7 @@ const MAX_ROW_ERRORS = 100;
 /** Upper limit for the problems of a run: all errors of the first 50 rows, and the reason why the file was rejected. */
 const MAX_PROBLEMS = 50 * MAX_ROW_ERRORS + 1;
 
-class ImportFileDto {
+export class ImportFileDto {
   @ApiProperty({ maxLength: 255, example: 'users.csv' }) name!: string;
   @ApiProperty({ type: 'integer', maximum: MAX_FILE_BYTES, description: 'Size in bytes.', example: 18231 })
   size!: number;
@@ -35,11 +45,20 @@ class ImportFileDto {
 const ACTOR = {
   kind: { type: 'string' as const, enum: ['key', 'user', 'system'] },
   id: { type: 'string' as const, format: 'uuid', nullable: true },
+  name: { type: 'string' as const, maxLength: 255 },
+};
+
+const ACTOR_NAME = {
+  maxLength: 255,
+  example: 'jane',
+  description:
+    'Current username or name of the API key. Empty if unknown, or if the caller lacks `users:read`.',
 };
 
 class ImportActorDto {
   @ApiProperty({ enum: ['key', 'user', 'system'] }) kind!: string;
   @ApiProperty(NULLABLE_ID) id!: string | null;
+  @ApiProperty(ACTOR_NAME) name!: string;
 }
 
 class ImportStarterDto extends ImportActorDto {
@@ -73,7 +92,22 @@ class ImportMissingDto {
   @ApiProperty({ type: 'integer' }) blocked!: number;
 }
 
+const ROW_NAME = {
+  maxLength: 511,
+  example: 'Jane Doe',
+  description:
+    'Display name: `known_as` (or the first name) and the surname, or the username if there is no name. Taken from the ' +
+    'current user if the caller has `users:read`, or from the row if the user does not exist yet. Empty if unknown.',
+};
+
 class ImportProblemDto extends RowErrorDto {
+  @ApiProperty({
+    maxLength: 255,
+    example: 'HR-10042',
+    description: 'Empty if the error affects the whole file.',
+  })
+  external_id!: string;
+  @ApiProperty(ROW_NAME) name!: string;
   @ApiProperty({ type: 'integer', nullable: true, example: 17 }) line!: number | null;
 }
 
@@ -83,9 +117,11 @@ class FieldChangeDto extends SideNamesDto {
   @ApiProperty(FIELD_VALUE) new!: unknown;
 }
 
-class ImportOptionsDto extends OmitType(ImportOptions, ['default_roles']) {
+class ImportOptionsDto extends OmitType(RunOptions, ['dataset', 'default_roles', 'adopt_rows']) {
+  @ApiProperty({ maxLength: 64, example: 'hr', description: 'Empty for a bulk change.' }) dataset!: string;
   @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })
   default_roles?: string[];
+  @ApiPropertyOptional({ type: 'array', items: { type: 'integer' }, maxItems: 500 }) adopt_rows?: number[];
 }
 
 export class ImportRunDto {
@@ -114,19 +150,49 @@ export class ImportRunDto {
     description: 'Id of the run that has reverted or will revert this run. Null if there is none.',
   })
   reverted_by!: string | null;
-  @ApiProperty({ type: ImportFileDto }) file!: ImportFileDto;
+  @ApiProperty({
+    ...NULLABLE_ID,
+    description: 'Id of the run whose failed rows this run corrects. Null for other runs.',
+  })
+  corrects!: string | null;
+  @ApiProperty({ type: ImportFileDto, description: 'An empty file `bulk change` for a bulk change.' })
+  file!: ImportFileDto;
+  @ApiProperty({ ...NULLABLE_OBJECT, description: 'Conditions of a bulk change as sent, or null.' })
+  where!: JsonObject | null;
+  @ApiProperty({
+    ...NULLABLE_OBJECT,
+    example: { status: 'Blocked' },
+    description: 'Changes of a bulk change as sent, also for its revert. Null for a file.',
+  })
+  change!: JsonObject | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    maxLength: MAX_REASON,
+    description: 'Reason of a bulk change.',
+  })
+  reason!: string | null;
   @ApiProperty() actor!: ImportStarterDto;
   @ApiProperty({
     type: 'object',
     nullable: true,
     properties: ACTOR,
-    required: ['kind', 'id'],
+    required: ['kind', 'id', 'name'],
     description: 'Actor who approved the run or applied its plan. Null until then.',
   })
   approved_by!: ImportActorDto | null;
   @ApiProperty({ format: 'date-time' }) created!: string;
   @ApiProperty(NULLABLE_TIME) started!: string | null;
   @ApiProperty(NULLABLE_TIME) finished!: string | null;
+  @ApiProperty({
+    type: Number,
+    minimum: 0,
+    nullable: true,
+    example: 2.5,
+    description:
+      'Seconds from `started` to `finished`, without the time in which the run waited for a decision. Null until the end.',
+  })
+  duration_seconds!: number | null;
   @ApiProperty({ type: ImportProgressDto }) progress!: ImportProgressDto;
   @ApiProperty({
     type: 'object',
@@ -138,12 +204,32 @@ export class ImportRunDto {
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
   @ApiProperty({ type: [ImportGuardDto], maxItems: 200 }) guards!: ImportGuardDto[];
   @ApiProperty({
+    type: [Cause],
+    maxItems: MAX_CAUSES,
+    description: 'Failed rows that made other rows fail, such as rows of managers. Most failures first.',
+  })
+  causes!: Cause[];
+  @ApiProperty({
     type: [ImportProblemDto],
     maxItems: MAX_PROBLEMS,
     description: 'Errors of the whole file, and errors and warnings of the first 50 affected rows.',
   })
   problems!: ImportProblemDto[];
 }
+
+const SUMMARY = [
+  'id',
+  'state',
+  'dry_run',
+  'reverts',
+  'file',
+  'created',
+  'finished',
+  'counts',
+  'missing',
+] as const;
+
+export class ImportRunSummaryDto extends PickType(ImportRunDto, SUMMARY) {}
 
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
@@ -153,14 +239,7 @@ export class ImportRowDto {
   @ApiProperty({ enum: STAGED_OUTCOMES }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;
   @ApiProperty(NULLABLE_ID) uuid!: string | null;
-  @ApiProperty({
-    maxLength: 511,
-    example: 'Jane Doe',
-    description:
-      'Display name: `known_as` (or the first name) and the surname, or the username if there is no name. Taken from the ' +
-      'current user if the caller has `users:read`, or from the row if the user does not exist yet. Empty if unknown.',
-  })
-  name!: string;
+  @ApiProperty(ROW_NAME) name!: string;
   @ApiProperty({ type: [RowErrorDto], maxItems: MAX_ROW_ERRORS }) errors!: RowErrorDto[];
   @ApiProperty({ type: [FieldChangeDto], maxItems: 100 }) changes!: FieldChangeDto[];
 }

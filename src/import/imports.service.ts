@@ -14,7 +14,7 @@ import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, createRun, fileOf, toStartChanges } from './runs/import-run.js';
-import { NO_COUNTS, STAGED_OUTCOMES, type StagedRow } from './runs/import-row.js';
+import { NO_COUNTS, STAGED_OUTCOMES, countChangedRows } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights } from './runs/run-rights.service.js';
@@ -22,8 +22,8 @@ import { presentRun } from './import.view.js';
 import { getVisibility } from './runs/visible-values.js';
 import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
-import { findUserIds } from '../audit/audit-names.service.js';
-import { UserDirectory } from '../users/search/user-directory.service.js';
+import { AuditNames } from '../audit/audit-names.service.js';
+import { RunPeople } from './runs/run-people.service.js';
 
 const RUNS_PER_PURGE = 100;
 const MAX_PROBLEMS = 50;
@@ -34,7 +34,8 @@ export class ImportsService {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
-    private readonly directory: UserDirectory,
+    private readonly people: RunPeople,
+    private readonly names: AuditNames,
     private readonly rights: RunRights,
     private readonly files: ImportFilesRepository,
     private readonly store: FileStore,
@@ -56,13 +57,20 @@ export class ImportsService {
    * @param sql the transaction of the caller, if any.
    */
   async present(run: ImportRun, actor: Actor, sql?: Sql): Promise<ImportRunDto> {
-    const problems = await this.rows.listProblemRows(run.id, MAX_PROBLEMS, sql);
+    const problemRows = await this.rows.listProblemRows(run.id, MAX_PROBLEMS, sql);
     const revert = (await this.runs.listRevertsOf(run.id, sql)).find(isEffectiveRevert);
-    return presentRun(run, problems, revert?.id ?? null, getVisibility(actor, run));
+    const visibility = getVisibility(actor, run);
+    return presentRun(run, {
+      problemRows,
+      people: await this.people.find(run.id, visibility === 'all' ? problemRows : []),
+      revertedBy: revert?.id ?? null,
+      nameOf: await this.names.loadPartyNames([run.starter, ...(run.approver ? [run.approver] : [])]),
+      visibility,
+    });
   }
 
-  async list(filter: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
-    return this.runs.list(filter);
+  async list(filter: RunFilter, range: { offset: number; limit: number }) {
+    return this.runs.list(filter, range);
   }
 
   /**
@@ -80,9 +88,9 @@ export class ImportsService {
     const found = await this.rows.list(id, filter, { after, offset, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const count = await this.countRows(run, filter);
-    const users = await this.directory.findByUuids(rows.flatMap(userUuidsOf));
+    const people = await this.people.find(id, rows);
     const next = found.length > limit ? rows.at(-1)?.line : undefined;
-    return { run, count, rows, next, users, visibility };
+    return { run, count, rows, next, people, visibility };
   }
 
   /**
@@ -119,7 +127,7 @@ export class ImportsService {
     const run = await this.transactions.run(async (tx) => {
       const original = await this.runs.lock(tx, id);
       if (!original) throw createRunNotFoundError(id);
-      assertScope(caller.actor, toDatasetScope(original.dataset));
+      assertMayChange(caller.actor, original);
       const earlier = (await this.runs.listRevertsOf(id, tx)).find(isEffectiveRevert);
       if (earlier) throw createStateError(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
@@ -129,11 +137,10 @@ export class ImportsService {
       const { allow_privileged } = original.options;
       if (allow_privileged && !dryRun) assertConfirmed(caller.actor);
       const options = { dataset: original.dataset, dry_run: dryRun, allow_privileged };
-      const { created, updated, blocked, reactivated } = original.counts ?? NO_COUNTS;
       const revert: ImportRun = {
         ...createRun(file, Object.assign(new ImportOptions(), options), caller),
-        reverts: id,
-        rows_total: created + updated + blocked + reactivated + original.missing_blocked,
+        ...{ reverts: id, bulk: original.bulk },
+        rows_total: countChangedRows(original.counts ?? NO_COUNTS) + original.missing_blocked,
       };
       await this.runs.insert(tx, revert);
       await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));
@@ -202,7 +209,7 @@ export class ImportsService {
     const decided = await this.transactions.run(async (tx: Sql) => {
       const run = await this.runs.lock(tx, id);
       if (!run) throw createRunNotFoundError(id);
-      assertScope(caller.actor, toDatasetScope(run.dataset));
+      assertMayChange(caller.actor, run);
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
       if (name === 'approve' && run.options.allow_privileged) {
         assertScope(caller.actor, 'webmasters');
@@ -211,7 +218,10 @@ export class ImportsService {
       return moved;
     }, caller);
     await this.transactions.runAfterCommit(caller, async () => {
-      if (FINAL.includes(decided.state)) await this.files.delete(id);
+      if (FINAL.includes(decided.state)) {
+        this.transitions.logState(decided);
+        await this.files.delete(id);
+      }
       this.worker.wake();
     });
     return decided;
@@ -225,11 +235,11 @@ export class ImportsService {
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
 
+/** @throws ProblemError `insufficient_scope`. */
+function assertMayChange(actor: Actor, { dataset, bulk }: ImportRun): void {
+  assertScope(actor, bulk === null ? toDatasetScope(dataset) : 'imports:write');
+  if (bulk !== null) assertScope(actor, 'users:write');
+}
+
 const createRunNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);
-
-/** Returns the UUIDs of the user of a row and of the users in its changes, such as a manager. */
-const userUuidsOf = ({ user_uuid, changes }: StagedRow): string[] => [
-  ...(user_uuid === null ? [] : [user_uuid]),
-  ...changes.list.flatMap(findUserIds),
-];

@@ -36,7 +36,7 @@ export class UsersExportController {
     @Res() response: Response,
   ): Promise<void> {
     const conditions = { ...(!all && { has_external_id: true }), ...filters };
-    const pages = this.search.readAll(conditions, caller.actor, abortOnDisconnect(response));
+    const pages = await this.search.readAll(conditions, caller.actor, abortOnDisconnect(response));
     await this.audit.recordExport(caller, all, Object.keys(filters));
     response.setHeader('Content-Type', 'text/csv; charset=utf-8');
     response.setHeader('Content-Disposition', 'attachment; filename="users.csv"');

@@ -22,6 +22,7 @@ export interface SessionWithUser extends Omit<SessionEntity, 'ip'> {
   status: string;
   roles: JsonText<string[]>;
   group_roles: JsonText<string[]> | null;
+  password_change_required: number;
 }
 
 const SHOWN = 'id, user_uuid, created, expires, absolute_expires, ip, confirmed';
@@ -36,7 +37,7 @@ export class SessionRepository {
     this.database,
     'token_hash',
     `SELECT s.token_hash, s.id, s.user_uuid, s.created, s.expires, s.absolute_expires, s.confirmed,
-     u.username, u.status, u.roles, u.group_roles
+     u.username, u.status, u.roles, u.group_roles, u.password_change_required
      FROM sessions s JOIN users u ON u.uuid = s.user_uuid`,
   );
 

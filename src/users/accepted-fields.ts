@@ -99,8 +99,17 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
+const STATE_FIELDS = ['password_change_required', 'managed_by', 'managed_part', 'blocked_by'];
 /** Fields that requests may contain, because clients send back what they have read. Their values are never written. */
-const READ_ONLY = new Set(['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles']);
+const READ_ONLY = new Set([
+  'uuid',
+  'created',
+  'updated',
+  'last_access',
+  'attributes',
+  'group_roles',
+  ...STATE_FIELDS,
+]);
 
 export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
   return Object.fromEntries(Object.entries(sent).filter(([field]) => !READ_ONLY.has(field)));

@@ -1,8 +1,10 @@
-import { Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { toPageRange } from '../platform/http/page.js';
+import { abortOnDisconnect } from '../platform/http/stream.js';
 import { CASE_INSENSITIVE } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { DeletedUsers } from './deleted-users.service.js';
@@ -20,14 +22,23 @@ export class DeletedUsersController {
   @Get('deleted')
   @DescribeRoute('listDeletedUsers', 'List deleted users in the order of deletion', {
     description:
-      'Deleted users can be restored with `POST /users/{user_id}/restore` for SCIM_DELETED_DAYS days. Only identity providers delete users, over SCIM. The REST API can only block users.',
+      'Deleted users can be restored with `POST /users/{user_id}/restore` for SCIM_DELETED_DAYS days. After that, their data is removed. ' +
+      '`deleted_by` and `reason` come from the audit.',
     answer: describeJson('A page of deleted users.', DeletedPageDto),
+    errors: ['search_too_broad'],
   })
   @Requires('users.deleted')
   @Accepts({ query: DeletedQuery })
-  async list(@CheckedQuery() query: DeletedQuery): Promise<DeletedPageDto> {
-    const { count, users } = await this.deleted.list(query.since, toPageRange(query));
-    return { Count: count, Results: users.map(presentDeleted) };
+  async list(
+    @CheckedQuery() query: DeletedQuery,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<DeletedPageDto> {
+    const { count, users } = await this.deleted.list(query, toPageRange(query), caller, () =>
+      abortOnDisconnect(response),
+    );
+    const { defaultAvatar } = this.settings;
+    return { Count: count, Results: users.map((user) => presentDeleted(user, defaultAvatar)) };
   }
 
   @Post(':user_id/restore')

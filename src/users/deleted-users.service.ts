@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
+import { hasPermission } from '../access/policy.js';
+import { AuditService } from '../audit/audit.service.js';
 import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
-import { type DeletedUser, DeletedUsersRepository } from './writer/deleted-users.repository.js';
-import { UserChangeQueue } from './writer/user-change-queue.service.js';
+import { type DeletedFilter, DeletedUsersRepository } from './writer/deleted-users.repository.js';
+import { ReleasedUsernames } from './writer/released-usernames.repository.js';
 import type { User } from './model/user.js';
-
-export type { DeletedUser };
+import { SearchBudget } from './search/search-budget.service.js';
+import type { DeletedUser } from './user.view.js';
+import { UsersService } from './users.service.js';
 
 /** Default value of `since`, earlier than the deletion of any user. */
 const EPOCH = '1970-01-01 00:00:00.000';
@@ -16,16 +19,47 @@ const EPOCH = '1970-01-01 00:00:00.000';
 export class DeletedUsers {
   constructor(
     private readonly repository: DeletedUsersRepository,
-    private readonly queue: UserChangeQueue,
+    private readonly released: ReleasedUsernames,
+    private readonly users: UsersService,
+    private readonly audit: AuditService,
+    private readonly budget: SearchBudget,
     private readonly env: Env,
   ) {}
 
   /**
-   * Lists deleted users in the order of their deletion.
-   * @param since earliest time of deletion, in the format of time columns.
+   * Lists deleted users in the order of their deletion. A search by words needs a slot of `SearchBudget`.
+   * @param getDisconnect returns a signal that aborts when the client disconnects.
+   * @throws ProblemError an error of `SearchBudget.run`.
    */
-  list(since: string | undefined, page: { offset: number; limit: number }) {
-    return this.repository.listPage(since ?? EPOCH, page);
+  async list(
+    { since = EPOCH, ...conditions }: Partial<DeletedFilter>,
+    page: { offset: number; limit: number },
+    { actor }: Caller,
+    getDisconnect: () => AbortSignal,
+  ): Promise<{ count: number; users: DeletedUser[] }> {
+    const filter = { ...conditions, since };
+    const { count, users } =
+      filter.search === undefined
+        ? await this.repository.listPage(filter, page)
+        : await this.budget.run(actor, getDisconnect(), {
+            run: (signal) => this.repository.listPage(filter, page, signal),
+            findBroadestPart: () => Promise.resolve('search'),
+          });
+    const deleted = hasPermission(actor, 'audit.read') ? users : [];
+    const { records, nameOf } = await this.audit.findDeletions(deleted);
+    const eventOf = new Map(records.map((record) => [record.target.id, record]));
+    const retained = this.env.SCIM_DELETED_DAYS * DAY_SECONDS;
+    const shown = users.map((each) => ({
+      ...each,
+      finalRemoval: addSeconds(each.deleted, retained),
+      event: eventOf.get(each.user.uuid),
+      nameOf,
+    }));
+    return { count, users: shown };
+  }
+
+  async has(uuid: string): Promise<boolean> {
+    return (await this.repository.listPage({ since: EPOCH, uuid }, { offset: 0, limit: 1 })).count > 0;
   }
 
   /**
@@ -35,15 +69,16 @@ export class DeletedUsers {
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
     const restored = { kind: 'restore', uuid } as const;
-    return this.queue.write({ ...restored, buildChange: () => ({ ...restored, patch: {} }) }, caller);
+    return this.users.write({ ...restored, buildChange: () => ({ ...restored, patch: {} }) }, caller);
   }
 
   /**
-   * Permanently removes deleted users after their retention period. Deletes in batches, so that other writers do not
+   * Permanently removes deleted users after their retention period, and usernames that are no longer reserved. Deletes in batches, so that other writers do not
    * wait long.
    */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
     while (await this.repository.purge(until));
+    while (await this.released.purge(now()));
   }
 }

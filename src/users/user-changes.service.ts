@@ -41,6 +41,12 @@ export class UserChanges {
   async hashPassword({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {
     return typeof password === 'string' ? this.passwords.hash(password, toRequester(caller)) : password;
   }
+
+  /** Generates and hashes a random password. */
+  async generatePassword(caller: Caller): Promise<{ password: string; hash: string }> {
+    const password = this.newPasswords.generate();
+    return { password, hash: await this.passwords.hash(password, toRequester(caller)) };
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { CursorQuery, clampLimit, buildNextPageUrl } from '../platform/http/page
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { NEXT_PAGE_LINK } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
+import { DeletedUsers } from './deleted-users.service.js';
 import { HistoryPageDto, presentHistory } from './user-history.view.js';
 import { UsersService } from './users.service.js';
 
@@ -15,11 +16,13 @@ export class UserHistoryController {
   constructor(
     private readonly users: UsersService,
     private readonly audit: AuditService,
+    private readonly deleted: DeletedUsers,
   ) {}
 
   @Get()
   @DescribeRoute('listUserHistory', 'List the history of a user, newest event first', {
-    description: 'Returns the audit events of a user, with the names of actors and a summary of each event.',
+    description:
+      'Returns the audit events of a user, also of a deleted user, with the names of actors and a summary of each event.',
     answer: describeJson('A page of audit events.', HistoryPageDto, NEXT_PAGE_LINK),
   })
   @Requires('audit.read')
@@ -30,7 +33,7 @@ export class UserHistoryController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<HistoryPageDto> {
-    await this.users.get(uuid, caller);
+    if (!(await this.deleted.has(uuid))) await this.users.get(uuid, caller);
     const filter = { target: uuid };
     const { records, nameOf, last } = await this.audit.readPage(filter, query.after, clampLimit(query));
     const { count, exact } = await this.audit.count(filter);

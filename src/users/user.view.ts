@@ -1,18 +1,23 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions, PickType } from '@nestjs/swagger';
 import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
+import type { AuditRecord } from '../audit/audit-event.js';
+import type { NameResolver } from '../audit/audit-names.service.js';
+import { AuditActorDto, REASON, presentActor } from '../audit/audit.view.js';
 import type { EntityTags } from '../platform/http/entity-tags.js';
-import { toIso } from '../platform/common/time.js';
+import { type DbTime, toIso } from '../platform/common/time.js';
 import { PAGE_COUNT, PageQuery, PageOf } from '../platform/http/page.js';
-import { TimeParam } from '../platform/input/query-rules.js';
+import type { Direction } from '../platform/database/keyset-pages.js';
+import { ChoiceParam, TextParam, TimeParam, UuidParam } from '../platform/input/query-rules.js';
 import { ID, NULLABLE_TIME, TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
-import type { DeletedUser } from './deleted-users.service.js';
 import { MAX, MAX_ITEMS, NETWORKS, type Network, type SocialMedia, STATUSES } from './model/formats.js';
 import type { User } from './model/user.js';
 
 /** Maximum number of group roles of a user, as documented in the OpenAPI file. In practice, no user has this many. */
 const MAX_GROUP_ROLES = 200;
 const HIDEABLE = { description: 'Empty if the user hides this field from the caller.' } as const;
+/** Schema of fields that only Webmasters and API keys see. */
+const DATASET = { maxLength: 64, readOnly: true, example: 'hr' } as const;
 const Line = (maxLength: number, example: string, schema: ApiPropertyOptions = {}) =>
   ApiProperty({ maxLength, example, ...schema });
 
@@ -67,18 +72,47 @@ export class UserDto {
   attributes?: User['attributes'];
   @ApiProperty() hide_email!: boolean;
   @ApiProperty() hide_phone_numbers!: boolean;
+  @ApiPropertyOptional({
+    readOnly: true,
+    description: 'True until the user has replaced a generated password.',
+  })
+  password_change_required?: boolean;
+  @ApiPropertyOptional({ ...DATASET, description: 'The data set that manages the user, or `scim`.' })
+  managed_by?: string;
+  @ApiPropertyOptional({ ...DATASET, example: '', description: 'The part of this data set.' })
+  managed_part?: string;
+  @ApiPropertyOptional({
+    ...DATASET,
+    example: '',
+    description: 'The data set whose import blocked the user, because the file did not contain the user.',
+  })
+  blocked_by?: string;
   @ApiProperty(TIME) created!: string;
   @ApiProperty(TIME) updated!: string;
   @ApiPropertyOptional({ ...NULLABLE_TIME, description: 'Only shown to the user, Webmasters and API keys.' })
   last_access?: string | null;
 }
 
+export class GeneratedPasswordDto {
+  @ApiProperty({ maxLength: MAX.password, example: 'h7qm-x3vb-k2wd-9rtc-n4ys-e8pj' }) password!: string;
+}
+
 export class UserUuidDto extends PickType(UserDto, ['uuid']) {}
 
 export class UserPageDto extends PageOf(UserDto, PAGE_COUNT) {}
 
-class DeletedUserDto extends PickType(UserDto, ['uuid', 'username', 'external_id']) {
+class DeletedUserDto extends UserDto {
   @ApiProperty(TIME) deleted!: string;
+  @ApiProperty({ ...TIME, description: 'Time from which on the user can no longer be restored.' })
+  final_removal!: string;
+  @ApiProperty({
+    type: AuditActorDto,
+    nullable: true,
+    description:
+      'Null if the audit no longer contains the deletion, and for an API key without `audit:read`.',
+  })
+  deleted_by!: AuditActorDto | null;
+  @ApiProperty(REASON) reason!: string;
 }
 
 export class DeletedPageDto extends PageOf(DeletedUserDto, PAGE_COUNT) {}
@@ -86,6 +120,17 @@ export class DeletedPageDto extends PageOf(DeletedUserDto, PAGE_COUNT) {}
 export class DeletedQuery extends PageQuery {
   @TimeParam({ description: 'Only users deleted at this time or later, such as 2026-01-31T12:00:00Z.' })
   since?: string;
+
+  @UuidParam({ description: 'Only the user with this id.' })
+  uuid?: string;
+
+  @TextParam(255, {
+    description: 'Only users with all of these words in the name, username, e-mail address or external id.',
+  })
+  search?: string;
+
+  @ChoiceParam(['asc', 'desc'], { default: 'asc', description: '`desc` lists the last deletion first.' })
+  order?: Direction;
 }
 
 /**
@@ -119,7 +164,7 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
     middle_name: user.middle_name,
     surname: user.surname,
     known_as: user.known_as,
-    ...(view === 'full' && { authname: user.authname, attributes: user.attributes }),
+    ...(view === 'full' && presentManagement(user)),
     user_avatar: user.user_avatar === '' ? defaultAvatar : user.user_avatar,
     manager_uuid: user.manager_uuid,
     about_me: user.about_me,
@@ -128,13 +173,35 @@ export function presentUser(user: User, view: View, defaultAvatar: string): User
     hide_phone_numbers: user.hide_phone_numbers,
     created: toIso(user.created),
     updated: toIso(user.updated),
+    ...(!hidden && { password_change_required: user.password_change_required }),
     ...(!hidden && { last_access: user.last_access === null ? null : toIso(user.last_access) }),
   };
 }
 
-export function presentDeleted({ user, deleted }: DeletedUser): DeletedUserDto {
-  const { uuid, username, external_id } = user;
-  return { uuid, username, external_id, deleted: toIso(deleted) };
+function presentManagement({ authname, attributes, managed_by, managed_part, blocked_by }: User) {
+  const dataset = { managed_by: managed_by ?? '', managed_part: managed_part ?? '' };
+  return { authname, attributes, ...dataset, blocked_by: blocked_by ?? '' };
+}
+
+/** A deleted user with the audit event of the deletion, if the caller may read it and it is retained. */
+export interface DeletedUser {
+  user: User;
+  deleted: DbTime;
+  finalRemoval: DbTime;
+  event: AuditRecord | undefined;
+  nameOf: NameResolver;
+}
+
+export function presentDeleted(
+  { user, deleted, finalRemoval, event, nameOf }: DeletedUser,
+  defaultAvatar: string,
+): DeletedUserDto {
+  return Object.assign(presentUser(user, 'full', defaultAvatar), {
+    deleted: toIso(deleted),
+    final_removal: toIso(finalRemoval),
+    deleted_by: event ? presentActor(event.actor, nameOf) : null,
+    reason: event?.reason ?? '',
+  });
 }
 
 function presentSocialMedia(media: Readonly<SocialMedia>): Partial<Record<Network, string>> {

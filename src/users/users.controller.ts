@@ -1,8 +1,8 @@
-import { Body, Get, Headers, Param, Post, Put, Res, UseInterceptors } from '@nestjs/common';
+import { Body, Delete, Get, Headers, HttpCode, Param, Post, Put, Res, UseInterceptors } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Caller } from '../access/actor.js';
 import { CurrentCaller, Requires } from '../access/decorators.js';
-import { ProblemError } from '../platform/common/errors.js';
+import { ProblemError, createValidationError } from '../platform/common/errors.js';
 import { EntityTags, applyETag } from '../platform/http/entity-tags.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
@@ -10,13 +10,14 @@ import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
 import { buildNextPageUrl } from '../platform/http/page.js';
 import { ETAG, CASE_INSENSITIVE, NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
-import { ChangedUserInput, NewUserInput } from './rules/user.input.js';
+import { ChangedUserInput, NewUserInput, PasswordOptionsInput } from './rules/user.input.js';
 import { TAKEN_CODES } from './rules/failure.js';
 import type { User } from './model/user.js';
 import { UserQuery } from './search/user.query.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import {
+  GeneratedPasswordDto,
   UserDto,
   UserPageDto,
   UserUuidDto,
@@ -162,6 +163,48 @@ export class UsersController {
     const user = await this.users.change(uuid, input, caller, this.tags.parseIfMatch(ifMatch, USER_ETAG));
     response.setHeader('ETag', userEtagOf(user, getView(caller.actor, uuid), this.tags));
     return this.present(user, caller);
+  }
+
+  @Delete(':user_id')
+  @DescribeRoute('deleteUser', 'Delete a user', {
+    description:
+      'Ends the sessions of the user, and moves the user to the deleted users. `POST /users/{user_id}/restore` restores the user for SCIM_DELETED_DAYS days.',
+    id: CASE_INSENSITIVE,
+    ifMatch: 'Last ETag that the client read. The request fails with 412 if the user has changed since.',
+    answer: 'The user was deleted.',
+    errors: ['self_block', 'last_webmaster', 'fuse_blown'],
+  })
+  @HttpCode(204)
+  @Requires('users.update')
+  async delete(
+    @Param('user_id') uuid: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @CurrentCaller() caller: Caller,
+  ): Promise<void> {
+    await this.users.delete(uuid, caller, this.tags.parseIfMatch(ifMatch, USER_ETAG));
+  }
+
+  @Post(':user_id/password')
+  @DescribeRoute('generatePassword', 'Generate a password for a user', {
+    description:
+      'Sets a random password and ends the sessions of the user. Only this response contains the password. With `must_change`, the next session must replace it: ' +
+      'until then, requests other than `GET /users/me`, a change of the own password and `POST /sessions/logout` fail with 403 `password_change_required`.',
+    id: CASE_INSENSITIVE,
+    body: PasswordOptionsInput,
+    examples: { temporary: {}, permanent: { must_change: false } },
+    answer: describeJson('The new password.', GeneratedPasswordDto),
+    errors: ['reauthentication_required'],
+  })
+  @HttpCode(200)
+  @Requires('users.update')
+  @Accepts({ body: true })
+  async generatePassword(
+    @Param('user_id') uuid: string,
+    @Body(new InputPipe(PasswordOptionsInput)) { value, errors }: CheckedInput<PasswordOptionsInput>,
+    @CurrentCaller() caller: Caller,
+  ): Promise<GeneratedPasswordDto> {
+    if (errors.length > 0) throw createValidationError(errors);
+    return { password: await this.users.generatePassword(uuid, value.must_change ?? true, caller) };
   }
 
   private present(user: User, { actor }: Caller): UserDto {

@@ -10,6 +10,7 @@ import { UserCounts } from './writer/user-counts.service.js';
 import { DeletedUsers } from './deleted-users.service.js';
 import { RolesController } from './roles.controller.js';
 import { DeletedUsersController } from './deleted-users.controller.js';
+import { ReleasedUsernames } from './writer/released-usernames.repository.js';
 import { DeletedUsersRepository } from './writer/deleted-users.repository.js';
 import { UserDirectory } from './search/user-directory.service.js';
 import { SearchBudget } from './search/search-budget.service.js';
@@ -56,6 +57,7 @@ import { UsersService } from './users.service.js';
     UserWriteRepository,
     DeletedUsers,
     DeletedUsersRepository,
+    ReleasedUsernames,
   ],
   exports: [
     DeletedUsers,

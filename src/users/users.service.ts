@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, isSelf } from '../access/actor.js';
-import { isWebmaster } from '../access/policy.js';
+import { type Actor, type Caller, isSelf } from '../access/actor.js';
+import { assertPasswordReplaced, hasPermission, isWebmaster } from '../access/policy.js';
 import { AuditService, type ClientRequest } from '../audit/audit.service.js';
 import {
+  type Conflict,
   type FieldError,
   ProblemError,
   createUnauthenticatedError,
@@ -25,7 +26,7 @@ import { type ValidatedChange, isSelfBlock, createEmptyUser, checkPrivilege } fr
 import { SELF_BLOCK, createFailure, toFailureProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
-import type { UserChange } from './writer/change-set.js';
+import { type PendingChange, type UserChange, createDeletion } from './writer/change-set.js';
 import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import { type Credentials, UsersRepository } from './search/users.repository.js';
 
@@ -72,7 +73,7 @@ export class UsersService {
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
     const created = { kind: 'create', uuid: uuidv7() } as const;
-    await this.queue.write({ ...created, buildChange: () => ({ ...created, patch }) }, caller);
+    await this.write({ ...created, buildChange: () => ({ ...created, patch }) }, caller);
     return created.uuid;
   }
 
@@ -87,6 +88,7 @@ export class UsersService {
     caller: Caller,
     ifVersions?: readonly number[],
   ): Promise<User> {
+    assertOnlyPassword(input.value, caller.actor);
     const password =
       input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
     const buildChange = (_: Sql, found: User | undefined): UserChange => {
@@ -99,7 +101,53 @@ export class UsersService {
       const versions = ifVersions && { ifVersions };
       return { kind: 'update', uuid, patch, locked: user, ...versions };
     };
-    return this.queue.write({ kind: 'update', uuid, buildChange }, caller);
+    return this.write({ kind: 'update', uuid, buildChange }, caller);
+  }
+
+  /** Deletes a user, who can be restored for a time (ADR 23). @param ifVersions versions that `If-Match` allows. */
+  async delete(uuid: string, caller: Caller, ifVersions?: readonly number[]): Promise<void> {
+    await this.write(
+      createDeletion(uuid, (user) => assertVisible(user, uuid, caller), ifVersions),
+      caller,
+    );
+  }
+
+  /**
+   * Sets a random password and ends the sessions of the user.
+   * @param mustChange true if the next session must replace the password first.
+   * @returns the password. Only its hash is stored.
+   */
+  async generatePassword(uuid: string, mustChange: boolean, caller: Caller): Promise<string> {
+    if (isSelf(caller.actor, uuid)) throw new ProblemError('forbidden', OWN_PASSWORD);
+    await this.get(uuid, caller);
+    const { password, hash } = await this.changes.generatePassword(caller);
+    const patch = { password_hash: hash, password_change_required: mustChange };
+    const buildChange = (_: Sql, user: User | undefined): UserChange => {
+      const locked = assertVisible(user, uuid, caller);
+      return { kind: 'update', uuid, patch, locked };
+    };
+    await this.write({ kind: 'update', uuid, buildChange }, caller);
+    return password;
+  }
+
+  /** Writes a change. If it fails with a conflict, adds the names of the other users for a caller who may read users. */
+  async write(change: PendingChange, caller: Caller): Promise<User> {
+    return this.queue.write(change, caller).catch(async (error: unknown) => {
+      throw error instanceof ProblemError &&
+        error.extras.conflicts &&
+        hasPermission(caller.actor, 'users.search')
+        ? await this.addNames(error, error.extras.conflicts)
+        : error;
+    });
+  }
+
+  private async addNames(error: ProblemError, conflicts: readonly Conflict[]): Promise<ProblemError> {
+    const named = conflicts.map(async (conflict) => {
+      const user = await this.repository.find(conflict.uuid);
+      const name = [user?.firstname, user?.surname].filter(Boolean).join(' ');
+      return user ? { ...conflict, username: user.username, name } : conflict;
+    });
+    return new ProblemError(error.code, error.detail, { conflicts: await Promise.all(named) });
   }
 
   /**
@@ -161,6 +209,8 @@ export class UsersService {
   ): Promise<FieldError[]> {
     if (password === undefined || !isSelf(caller.actor, user.uuid)) return [];
     if (current_password === undefined || current_password === null) return [MISSING_PROOF];
+    if (user.password_change_required && (password === null || password === current_password))
+      return [NOT_REPLACED];
     return (await this.verifyOwn(user, current_password, caller)) ? [] : [WRONG_PROOF];
   }
 
@@ -229,12 +279,23 @@ export class UsersService {
 }
 
 const MISSING_PROOF = createFailure('current_password', 'required', 'is required to change the password');
+const NOT_REPLACED = createFailure('password', 'invalid_value', 'must differ from the generated password');
 const WRONG_PROOF = createFailure('current_password', 'invalid_value', 'is not the current password');
 const UNEXPECTED_PROOF: FieldError = {
   field: 'current_password',
   code: 'invalid_value',
   message: 'is accepted only when users change their own password',
 };
+
+const OWN_PASSWORD = 'Change your own password with `PUT /users/{user_id}` and your current password.';
+const PASSWORD_FIELDS = ['password', 'current_password'];
+
+/** @throws ProblemError `password_change_required` if a session that must replace its password changes other fields. */
+function assertOnlyPassword(sent: object, actor: Actor): void {
+  const isOther = ([field, value]: [string, unknown]): boolean =>
+    value !== undefined && !PASSWORD_FIELDS.includes(field);
+  if (Object.entries(sent).some(isOther)) assertPasswordReplaced(actor);
+}
 
 /** Returns true if the user was blocked or got a new password after the check of the current password. */
 const hasLostProof = (user: User, proven: User): boolean =>

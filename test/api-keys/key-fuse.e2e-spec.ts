@@ -6,7 +6,7 @@ import { TransactionRunner } from '../../src/platform/database/transaction-runne
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
-import type { Answer, Client } from '../support/app/client.js';
+import type { Answer, Client, Json } from '../support/app/client.js';
 import * as credentials from '../support/app/credentials.js';
 import { ENGINE } from '../support/app/database.js';
 import { update, writeUsers } from '../support/app/deletion.js';
@@ -90,7 +90,11 @@ test('a reset turns the key fuse off for one hour', async () => {
   const [{ id, client }, uuids] = [await aKey(), await createUsers(12)];
   await blockAll(client, uuids.slice(0, 4));
   const before = await countBlown();
+  const isBlown = async (): Promise<boolean> =>
+    (await app.key.get('/api_keys?limit=100')).body.Results.find((key: Json) => key.id === id).fuse_blown;
+  expect(await isBlown()).toBe(true);
   const answer = await (await app.login()).post(`/api_keys/${id}/fuse`);
+  expect(await isBlown()).toBe(false);
   expect(answer.status).toBe(200);
   expect(answer.body.key_id).toBe(id);
   const hour = Date.parse(answer.body.open_until) - Date.now();

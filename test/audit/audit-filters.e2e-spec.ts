@@ -199,7 +199,7 @@ describe('the audit of an import', () => {
     const self = await app.login('approver', PASSWORD);
     const revert = (await self.post(`/imports/${run.id}/revert`)).body;
     await self.get(`/imports/${revert.id}/events`);
-    const [row] = (await app.key.get(`/audit?actor=${revert.id}&action=user.blocked`)).body.Results;
+    const [row] = (await app.key.get(`/audit?actor=${revert.id}&action=user.deleted`)).body.Results;
     expect(row.actor.started_by.id).toBe(approver.uuid);
   });
   test('appears among the events of its API key', async () => {

@@ -83,7 +83,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
       err: '',
       out: expect.stringMatching(
         new RegExp(
-          `^Line +Outcome +ExternalId +Name +Details\n +2 +error +${name}-0 +invalid_format: email must be .*\n$`,
+          `^Line +Outcome +ExternalId +Name +Details\n +2 +error +${name}-0 +${name}-0 +invalid_format: email must be .*\n$`,
         ),
       ),
     });
@@ -133,17 +133,18 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
       code: plan.code,
       state: planned.state,
       dry_run: planned.dry_run,
-      blocked: planned.counts.blocked,
-    }).toEqual({ code: 0, state: 'planned', dry_run: true, blocked: 3 });
+      deleted: planned.counts.deleted,
+    }).toEqual({ code: 0, state: 'planned', dry_run: true, deleted: 3 });
     expect((await findUser(app.key, `${name}-0`)).status).toBe('Active');
     expect((await run('approve', planned.id)).code).toBe(0);
-    expect((await findUser(app.key, `${name}-0`)).status).toBe('Blocked');
+    expect(await findUser(app.key, `${name}-0`)).toBeUndefined();
     const twice = await run('revert', first.id);
     expect(twice.code).toBe(2);
     expect(twice.err).toContain(`already reverted by import ${planned.id}`);
     const undone = await run('revert', planned.id);
-    expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/reactivated +3\n/)]);
-    expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}, `));
+    expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/restored +3\n/)]);
+    expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}\\n`));
+    expect((await run('schedule')).out).toContain('Set IMPORT_FOLDER and IMPORT_CRON');
   });
 
   test('"failed" writes the failed rows as CSV', async () => {
@@ -188,7 +189,7 @@ test('an import from the command line shows the operating-system user', async ()
   const { out } = await runCommand(app.database, ['import', file, '--dataset', name, '--json']);
   const { id, actor } = JSON.parse(out);
   const address = `unix:${getUserName()}`;
-  expect(actor).toEqual({ kind: 'system', id: null, address });
+  expect(actor).toEqual({ kind: 'system', id: null, name: '', address });
   expect((await runImports(['show', id])).out).toContain(` UTC by system from ${address}\n`);
   const { Results } = (await app.key.get(`/audit?actor=${id}`)).body;
   const created = (await app.key.get(`/audit?target=${id}&action=import.created`)).body.Results;

@@ -101,7 +101,7 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect(listed.code).toBe(0);
     expect(listed.out).toMatch(new RegExp(`\\n${String(user.uuid)} .* D-${target}\\n$`));
     const back = await run(['users', 'restore', String(user.uuid)]);
-    expect([back.code, back.out]).toEqual([0, expect.stringMatching(/ was restored\. Status: Active\.\n$/)]);
+    expect([back.code, back.out]).toEqual([0, expect.stringMatching(/ is restored\.\n$/)]);
     expect((await app.key.get(`/users/${String(user.uuid)}`)).status).toBe(200);
     expect((await run(['users', 'restore', String(user.uuid)])).code).toBe(2);
     expect(JSON.parse((await run(['users', 'deleted', '--since', since, '--json'])).out).Count).toBe(0);

@@ -31,6 +31,10 @@ describe.each(TARGETS)('rollcall users on the %s', (target) => {
     const [, cursor = ''] = /^2 in total\. Next page: --after (\S+)\n$/.exec(page.err) ?? [];
     const next = await run('find', `of${target}`, '--limit', '1', '--after', cursor, '--json');
     expect(JSON.parse(next.out).Results[0].uuid).not.toBe(JSON.parse(page.out).Results[0].uuid);
+    for (const typed of [first.username.slice(0, -2), first.email, first.uuid, first.external_id]) {
+      const found = await run('find', typed, '--email-domain', 'example.org', '--json');
+      expect(JSON.parse(found.out).Results).toMatchObject([{ uuid: first.uuid }]);
+    }
     const wrong = await run('find', '--status', 'Asleep');
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/option '--status' must be/)]);
   });

@@ -1,9 +1,11 @@
-import { expect, jest, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { afterAll, expect, jest, test } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import type { Json } from '../support/app/client.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
-import { describeConsole } from '../support/browser/console-service.js';
+import { describeConfiguredConsole, describeConsole } from '../support/browser/console-service.js';
 import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
 
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
@@ -94,7 +96,7 @@ describeConsole('imports in the console', (service) => {
     const alert = page.dialog.getByRole('alert');
     await alert.waitFor();
     expect(await alert.innerText()).toMatch(/is rejected\. It must be planned or needs_approval/);
-    expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(1);
+    expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(0);
   });
 
   test('the import page offers the failed rows as a download', async () => {
@@ -117,6 +119,23 @@ describeConsole('imports in the console', (service) => {
     );
   });
 
+  test('the list of imports is filtered by data set, profile, sender and time', async () => {
+    const run = await runImport(service.key, buildFile('only', 'example.org'), 'dataset=only&profile=moodle');
+    page = await service.openAsAdmin('/console/imports');
+    await page.field('Data set').fill('only');
+    await page.field('Profile').fill('moodle');
+    await page.field('Started by').fill(String(run.actor.id));
+    await page.field('Before').fill('2036-01-01T00:00');
+    await page.waitForText('1 import');
+    expect(page.path).toContain('dataset=only&profile=moodle&actor=');
+    await page.page.setViewportSize({ width: 360, height: 700 });
+    expect(await page.hasOverflow()).toBe(false);
+    const table = page.page.getByRole('region', { name: 'Imports', exact: true });
+    expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.field('Started by').fill('nobody');
+    await page.waitForText('is not the username of any user');
+  });
+
   test('the list of imports shows progress without a reload', async () => {
     const applier = service.app.app.get(Applier);
     const apply = applier.apply.bind(applier);
@@ -137,5 +156,40 @@ describeConsole('imports in the console', (service) => {
     await streamed;
     release();
     await row.getByText('Completed').waitFor();
+  });
+});
+
+const DROP = mkdtempSync(join(tmpdir(), 'rollcall-drop-'));
+const SCHEDULE = { IMPORT_FOLDER: DROP, IMPORT_PATTERN: 'hr*.csv', IMPORT_CRON: '0 0 1 1 *' };
+
+describeConfiguredConsole('the schedule in the console', SCHEDULE, (service) => {
+  afterAll(() => {
+    rmSync(DROP, { recursive: true });
+  });
+
+  test('a file is uploaded into the drop folder and imported', async () => {
+    writeFileSync(join(DROP, 'other.csv'), '');
+    const page = await service.openAsAdmin('/console/schedule');
+    const choose = (name: string) =>
+      page.page.locator('input[type=file]').setInputFiles({
+        name,
+        mimeType: 'text/csv',
+        buffer: Buffer.from(csv('ExternalId,Username,Email', 'é,zo,zo@example.org'), 'latin1'),
+      });
+    await choose('wrong.csv');
+    await page.waitForText(/must have a name like hr\*\.csv/);
+    await choose('hr.csv');
+    await page.waitForText('complete, waits for the next tick');
+    expect((await page.readRows('Waiting files')).map(([name, reason]) => [name, reason])).toEqual([
+      ['hr.csv', 'complete, waits for the next tick'],
+      ['other.csv', 'not named like hr*.csv (IMPORT_PATTERN)'],
+    ]);
+    await page.button('Take now').focus();
+    await page.page.keyboard.press('Enter');
+    await page.waitForText('1 file will be imported.');
+    const [run] = (await service.key.get('/imports')).body.Results;
+    expect(run.file).toMatchObject({ name: 'hr.csv', size: 48 });
+    await page.page.setViewportSize({ width: 360, height: 700 });
+    expect([await page.hasOverflow(), await page.findViolations()]).toEqual([false, []]);
   });
 });

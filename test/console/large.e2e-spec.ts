@@ -44,6 +44,7 @@ describeConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (s
       `/users/${A_USER}`,
       `/users/${A_USER}?tab=history`,
       '/imports',
+      '/schedule',
       `/imports/${run}`,
       `/imports/${run}?outcome=updated`,
       `/imports/${run}?view=fields`,

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
 import { PATHS, listPages } from '../support/browser/console-routes.js';
 import { describeConsole } from '../support/browser/console-service.js';
+import { create } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
@@ -24,6 +25,9 @@ describeConsole('pages of the console', (service) => {
         ),
       );
     await runImport(service.key, file('example.org'));
+    const gone = await create(service.key);
+    await service.key.delete(`/users/${gone.uuid}`);
+    ids['/users/deleted/:id'] = gone.uuid;
     ids['/imports/:id'] = (await runImport(service.key, file('example.net'))).id;
     const { id } = await aScimGroup(scimOf(service.app));
     ids['/groups/:id'] = String(id);

@@ -20,6 +20,14 @@ describeConsole('signing in to the console', (service) => {
   test('signing in leads to the requested page', async () => {
     page = await service.open('/console/imports?state=failed');
     await page.waitForTitle('Sign in to Rollcall');
+    const failed: number[] = [];
+    page.page.on('response', (answer) => {
+      if (!answer.ok()) failed.push(answer.status());
+    });
+    await page.page.reload();
+    await page.waitForTitle('Sign in to Rollcall');
+    await page.waitUntilLoaded();
+    expect(failed).toEqual([]);
     await page.signIn('admin', ADMIN_PASSWORD);
     await page.waitForTitle('Imports');
     await page.waitForPath('/console/imports?state=failed');
@@ -44,9 +52,6 @@ describeConsole('signing in to the console', (service) => {
     page = await service.open();
     await page.signIn('member', 'not the password');
     await page.waitForText('Login failed.');
-    expect(await page.page.getByRole('alert').getByRole('button', { name: 'Copy request id' }).count()).toBe(
-      1,
-    );
     for (let guess = 0; guess < 5; guess++) {
       const answered = page.page.waitForResponse((answer) => answer.url().endsWith('/sessions/login'));
       await page.signIn('member', `not the password ${guess}`);

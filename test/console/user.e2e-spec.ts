@@ -70,7 +70,8 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.field('E-mail').fill('admin@rollcall.invalid');
     await page.field('Facebook').fill('');
     await page.button('Save').click();
-    await page.waitForText('E-mail is already used by another user.');
+    await page.waitForText('E-mail is already used by admin.');
+    await page.waitForText('Nothing was saved. Correct the marked fields.');
   });
 
   test('the user page offers the values of both operators after a conflict', async () => {
@@ -155,6 +156,68 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     );
     await events.first().getByRole('link').click();
     await page.waitForTitle(/upload/);
+  });
+
+  test('an operator creates a user with a generated password, which the user replaces', async () => {
+    page = await service.openAsAdmin('/console/users');
+    await page.page.getByRole('link', { name: 'New user' }).click();
+    await page.waitForTitle('New user');
+    await page.field('Username').fill('admin');
+    await page.field('E-mail').fill('grace@example.org');
+    await page.field('Surname').fill('Hopper');
+    await page.button('Create user').click();
+    await page.waitForText('Username is already used by admin.');
+    expect(await page.page.getByText(/Request/).count()).toBe(0);
+    await page.field('Username').fill('grace');
+    await page.button('Create user').click();
+    await page.waitForTitle(/Hopper/);
+    await page.button('Generate password').first().click();
+    await page.button('Generate').click();
+    const password = await page.dialog.locator('code').innerText();
+    expect(await page.findViolations()).toEqual([]);
+    await page.button('Done').click();
+    await page.waitForText('The user must choose a new password at the next sign-in.');
+
+    const own = await service.open();
+    await own.signIn('grace', password);
+    await own.waitForTitle('Choose a new password');
+    expect(await own.findViolations()).toEqual([]);
+    await own.field('Current password').fill(password);
+    await own.field('New password').fill(password);
+    await own.button('Change password').click();
+    await own.waitForText('Password must differ from the generated password.');
+    await own.field('New password').fill('a new one that is long');
+    await own.button('Change password').click();
+    await own.waitForTitle('Users');
+  });
+
+  test('an operator deletes a user, finds the deleted user by name and restores the user', async () => {
+    const report = await create(service.key, { manager_uuid: user.uuid });
+    await open();
+    await page.page.getByRole('link', { name: '1 user' }).click();
+    await page.waitForText(/^Direct reports of/);
+    await page.page.getByText(report.username).first().waitFor();
+    await open();
+    await page.button('Delete').click();
+    await page.field('Reason (optional)').fill('left the company');
+    await page.dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.waitForText(/by admin: left the company\. After/);
+    await page.goto('/console/users');
+    await page.page.getByRole('link', { name: 'Deleted users' }).click();
+    await page.field('Search').fill('lovelace');
+    await page.page.getByRole('link', { name: 'Ada Lovelace' }).first().click();
+    await page.button('Restore').click();
+    await page.dialog.getByRole('button', { name: 'Restore' }).click();
+    await page.waitForText('Ada Lovelace was restored.');
+    await service.key.put(`/users/${user.uuid}`, { roles: ['Webmaster'], status: 'Blocked' });
+    await open();
+    await page.waitForText('Blocked by');
+    await page.page.getByText('first key').first().waitFor();
+    await page.button('Delete').click();
+    expect(await page.dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await page.field(`Type ${user.username} to confirm`).fill(user.username);
+    await page.dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.waitForText(/by admin\. After/);
   });
 
   test('users can change their own password and permitted profile fields', async () => {

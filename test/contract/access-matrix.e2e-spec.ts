@@ -58,6 +58,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const UNKNOWN_IMPORT = `/imports/${UNKNOWN_ID}`;
 const UNKNOWN_GROUP = `/groups/${UNKNOWN_ID}`;
 const CSV = { 'content-type': 'text/csv' };
+const FORM = { 'content-type': 'multipart/form-data; boundary=x' };
 const PROFILE = { columns: { a: 'GUID' } };
 TABLE.push(
   ['GET /users/export.csv', '', (c) => c.get('/users/export.csv'), admins(200)],
@@ -65,6 +66,14 @@ TABLE.push(
   ['GET /imports', '', (c) => c.get('/imports'), admins(200)],
   ['GET /imports/template.csv', '', (c) => c.get('/imports/template.csv'), admins(200)],
   ['POST /imports/preview', '', (c) => c.send('POST', '/imports/preview', 'ExternalId\n', CSV), admins(200)],
+  ['GET /imports/schedule', '', (c) => c.get('/imports/schedule'), admins(200)],
+  ['POST /imports/scheduled', '', (c) => c.post('/imports/scheduled'), admins(409)],
+  [
+    'POST /imports/schedule/files',
+    '',
+    (c) => c.send('POST', '/imports/schedule/files', '', FORM),
+    admins(409),
+  ],
   ['GET /import_profiles', '', (c) => c.get('/import_profiles'), admins(200)],
   ['GET /import_profiles/{name}', '', (c) => c.get('/import_profiles/moodle'), admins(200)],
   ['PUT /import_profiles/{name}', '', (c) => c.put('/import_profiles/p', PROFILE), admins(200)],
@@ -92,6 +101,8 @@ TABLE.push(
   ['GET /audit/seals', '', (c) => c.get('/audit/seals'), admins(200)],
   ['GET /statistics', '', (c) => c.get('/statistics'), admins(200)],
   ['GET /audit.csv', '', (c) => c.get('/audit.csv'), admins(200)],
+  ['DELETE /users/{user_id}', '', (c) => c.delete(`/users/${UNKNOWN_ID}`), admins(404)],
+  ['POST /users/{user_id}/password', '', (c) => c.post(`/users/${UNKNOWN_ID}/password`, {}), admins(404)],
   ['POST /users/{user_id}/restore', '', (c) => c.post(`/users/${UNKNOWN_ID}/restore`), admins(404)],
   ['GET /users/{user_id}/history', '', (c, t) => c.get(`/users/${t.own || t.other}/history`), admins(200)],
   ['GET /api_keys', '', (c) => c.get('/api_keys'), admins(200)],
@@ -122,6 +133,7 @@ const CODES = new Map([
   [401, 'unauthenticated'],
   [403, 'forbidden'],
   [404, 'not_found'],
+  [409, 'wrong_state'],
 ]);
 
 const app = setUpApp();

@@ -74,7 +74,8 @@ describe.each(ROUTES.filter(({ path }) => path.includes('_id}')))('$method $path
   if (route.path.includes('{user_id}'))
     test('accepts an id in upper case', async () => {
       const { status, body } = await send(uuid.toUpperCase());
-      if (route.path.endsWith('{user_id}')) expect([status, body.uuid]).toEqual([200, uuid]);
+      if (route.method === 'DELETE') await app.key.post(`/users/${uuid}/restore`);
+      if (body?.uuid) expect([status, body.uuid]).toEqual([200, uuid]);
       // A user who was not deleted cannot be restored.
       else expect(status).toBe(route.path.endsWith('/restore') ? 404 : route.method === 'DELETE' ? 204 : 200);
     });

@@ -83,6 +83,11 @@ const REQUESTS: Record<string, () => Promise<Answer>> = {
     return app.guest.with({ 'x-api-key': body.key as string }).get('/users/search');
   },
   self_block: () => webmaster.put(`/users/${ids.admin}`, { status: 'Blocked' }),
+  password_change_required: async () => {
+    const { uuid, username } = await create(app.key);
+    const { password } = (await app.key.post(`/users/${uuid}/password`, {})).body;
+    return (await app.login(username as string, password as string)).get('/users/search');
+  },
   reauthentication_required: async () => {
     const admin = await app.login();
     await database().execute('UPDATE sessions SET created = ?', [inSeconds(-3600)]);
@@ -197,10 +202,11 @@ test('a 409 response names each conflicting field and user', async () => {
     external_id: 'T',
     authname: { saml: ['t', 'u'] },
   });
+  const other = { uuid: ids.other, username: 'taken', name: '' };
   expect(body.conflicts).toEqual([
-    { field: 'username', uuid: ids.other },
-    { field: 'external_id', uuid: ids.other },
-    { field: 'authname', uuid: ids.other },
+    { field: 'username', ...other },
+    { field: 'external_id', ...other },
+    { field: 'authname', ...other },
   ]);
 });
 

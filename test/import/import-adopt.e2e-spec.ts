@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { create } from '../support/data/factories.js';
-import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
+import { aKey } from '../support/app/credentials.js';
+import { UNKNOWN, create } from '../support/data/factories.js';
+import { countsOf, csv, runImport, findUser, rowsOf, upload } from '../support/app/imports.js';
 
 /** Files with the option `adopt`, which link existing users without an `external_id` to their rows. */
 const app = setUpApp();
@@ -81,4 +82,56 @@ test('with adopt=email, a row of another person fails, and so does a row with th
   expect(countsOf(run)).toEqual({ updated: 2, error: 3 });
   const first = await app.key.get(`/users/${users[0]?.uuid}`);
   expect(first.body).toMatchObject({ ...names, external_id: '' });
+});
+
+test('adopt_rows of a correction links the conflicting users of failed rows', async () => {
+  const head = `${HEAD},ForeName,Surname`;
+  const line = (id: string, name: string, manager = '', first = '', last = '') =>
+    [id, name, `${name}@example.org`, manager, first, last].join();
+  await runImport(app.key, csv(head, line('p1', 'p1', '', 'Ann', 'Lee')), 'dataset=people');
+  const rehired = await findUser(app.key, 'p1');
+  const unlinked = await create(app.key, { username: 'q1', email: 'q1@example.org', surname: 'Poe' });
+  const file = csv(
+    head,
+    line('p2', 'p1', '', 'Ann', 'Lee'),
+    line('q1', 'q1', '', 'Bo', 'Bell'),
+    line('r1', 'r1', 'p2'),
+  );
+  const run = await runImport(app.key, file, 'dataset=people&mode=upsert&blank_cells=keep');
+  expect(run.causes).toEqual([{ line: 2, failures: 1 }]);
+  const ann = { username: 'p1', name: 'Ann Lee' };
+  expect(run.problems).toMatchObject([
+    { line: 2, name: 'Ann Lee', code: 'username_taken', value: 'p1', uuid: rehired.uuid, user: ann },
+    { line: 2, code: 'email_taken', value: 'p1@example.org', user: ann },
+    { line: 3, name: 'Bo Bell', code: 'unlinked_conflict', user: { username: 'q1', name: 'Poe' } },
+    { line: 3, code: 'unlinked_conflict', value: 'q1@example.org' },
+    { line: 4, code: 'unknown_reference', value: 'p2', depends_on_line: 2 },
+  ]);
+  const failed = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
+  const plan = await runImport(app.key, failed, 'adopt_rows=2,3&dry_run=true');
+  expect([plan.corrects, countsOf(plan), plan.problems]).toEqual([run.id, { created: 1, updated: 2 }, []]);
+  const [status, key] = [
+    async (query: string) => (await upload(app.key, failed, query)).body.code,
+    'corrects',
+  ];
+  expect(await status(`${key}=${UNKNOWN}`)).toBe('validation_failed');
+  const waiting = await runImport(app.key, csv(head, line('z', 'z')), 'dry_run=true');
+  expect(await status(`${key}=${waiting.id}`)).toBe('wrong_state');
+  const { client } = await aKey(app, 'imports:write', 'imports:read');
+  expect((await upload(client, failed)).body.code).toBe('insufficient_scope');
+  const both = csv(head, line('p2', 'p1'), line('p1', 'p1'));
+  const clash = await runImport(app.key, both, `corrects=${run.id}&adopt_rows=2&dry_run=true`);
+  expect(clash.problems).toMatchObject([{ line: 3, code: 'duplicate' }]);
+  const again = await runImport(app.key, failed, `missing=block&adopt_rows=2,3`);
+  expect([countsOf(again), again.options.missing]).toEqual([{ created: 1, updated: 2 }, 'keep']);
+  expect((await findUser(app.key, 'p2')).uuid).toBe(rehired.uuid);
+  expect((await findUser(app.key, 'q1')).uuid).toBe(unlinked.uuid);
+  expect((await findUser(app.key, 'r1')).manager_uuid).toBe(rehired.uuid);
+});
+
+test('a plan shows the usernames of managers whom the same file creates', async () => {
+  const file = csv(HEAD, row('s', 0, 's1'), row('s', 1, ''));
+  const { id } = await runImport(app.key, file, 'dry_run=true');
+  const [{ changes }] = await rowsOf(app.key, id);
+  expect(changes).toContainEqual(expect.objectContaining({ field: 'manager_uuid', new_name: 's1' }));
 });

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readFileSync, watch, writeFileSync } from 'node:
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { type TestDatabase, createDatabase } from '../support/app/database.js';
@@ -65,6 +66,7 @@ beforeEach(async () => {
   apps = [];
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   for (const app of apps) await app.stop();
   receiver.end();
   await database.drop();
@@ -129,6 +131,42 @@ test('an import that waits for approval sends one signed alert', async () => {
   await stop(app);
   await stop(await start(getHookSettings())); // the stop waits for the first check of this start
   expect(receiver.alerts).toHaveLength(1);
+});
+
+test('each run that waits, fails or loses its key has one log line and one alert', async () => {
+  const lines: Json[] = [];
+  const record = (message: string, fields: Json = {}): void => {
+    if (message === 'import') lines.push(fields);
+  };
+  jest.spyOn(Log.prototype, 'warn').mockImplementation(record);
+  const app = await start(getHookSettings());
+  const master = await app.login();
+  const { id: keyId, key } = (await master.post('/api_keys', { name: 'night' })).body;
+  const client = app.key.with({ 'x-api-key': String(key) });
+  await runImport(client, csv(HEAD, ...people(30)), 'dataset=hr');
+  const lost = await runImport(client, csv(HEAD, ...people(15)), 'dataset=hr&missing=block');
+  await receiver.waitForAlerts(1);
+  await master.delete(`/api_keys/${String(keyId)}`);
+  const failed = await runImport(app.key, csv('Secret', 'top'));
+  await receiver.waitForAlerts(3);
+  await stop(app);
+  await stop(await start(getHookSettings()));
+  const alerts = receiver.alerts.map(({ body }): Json => JSON.parse(body));
+  expect(alerts.map(({ type, data }) => `${type} ${data.id} ${data.reason}`).sort()).toEqual([
+    `import.cancelled ${lost.id} credential_revoked`,
+    `import.failed ${failed.id} missing_column`,
+    `import.needs_approval ${lost.id} null`,
+  ]);
+  expect(new Set(receiver.alerts.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
+  const file = { file: 'upload.csv', dataset: 'hr' };
+  expect(lines).toHaveLength(3);
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      { run: lost.id, state: 'needs_approval', ...file, reason: expect.stringContaining('deactivations') },
+      { run: lost.id, state: 'cancelled', ...file, reason: 'credential_revoked' },
+      { run: failed.id, state: 'failed', ...file, dataset: 'default', reason: 'missing_column' },
+    ]),
+  );
 });
 
 test('a stopping service awaits the response to an alert', async () => {

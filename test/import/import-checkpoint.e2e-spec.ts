@@ -43,8 +43,12 @@ function recordStatements(tx: OpenTransaction): OpenTransaction {
   });
 }
 
-/** Statements that write users, their look-up tables, the rows of the run and its audit. */
-const WRITES = /^(INSERT INTO|UPDATE|DELETE FROM) (users|user_\w+|import_rows|audit_events .* by import$)/;
+/**
+ * Statements that write users, their look-up tables, the rows of the run and its audit. A plan whose batches are not
+ * all assigned is created again.
+ */
+const WRITES =
+  /^(INSERT INTO|UPDATE|DELETE FROM) (users|user_\w+|import_rows(?! SET batch)|audit_events .* by import$)/;
 const CHECKPOINT = /^(UPDATE|INSERT INTO) import_runs\b/;
 
 const HEAD = 'ExternalId,Username,Email,Phone,Roles,Manager';

@@ -30,6 +30,7 @@ async function stageRows(runId: string, rows: number): Promise<void> {
   const entities = Array.from({ length: rows }, (_, index) =>
     toEntity(runId, {
       line: index + 2,
+      manager: null,
       outcome: 'created',
       external_id: `HR-${index}`,
       user_uuid: seededUuid(index),

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
+import { databaseOf, inSeconds } from '../support/app/people.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** Progress of a run in its events. */
@@ -59,4 +60,44 @@ test('applying a dry run restarts the progress at 0', async () => {
   expect(approved.progress).toMatchObject({ percent: 0, rows_done: 0 });
   expectIncrease([approved, ...(await readEvents(planned.id))]);
   expect((await awaitRun(app.key, planned.id)).progress).toMatchObject({ percent: 100, rows_done: 300 });
+});
+
+test.each(['apply', 'reject'])(
+  'the duration of a run excludes the time before its decision (%s)',
+  async (decision) => {
+    const { id } = await runImport(app.key, csv(HEAD, ...people(`t-${decision}`, 1)), 'dry_run=true');
+    const started = [inSeconds(-3610), inSeconds(-3600), id];
+    await databaseOf(app).execute(
+      'UPDATE import_runs SET started = ?, phase_started = ? WHERE id = ?',
+      started,
+    );
+    expect((await app.key.get(`/imports/${id}`)).body.duration_seconds).toBeNull();
+    await app.key.post(`/imports/${id}/${decision}`);
+    const { duration_seconds: seconds } = await awaitRun(app.key, id);
+    expect(Math.abs(seconds - 10)).toBeLessThan(5);
+    await databaseOf(app).execute('UPDATE import_runs SET waited_seconds = NULL WHERE id = ?', [id]);
+    const { duration_seconds: unknown } = (await app.key.get(`/imports/${id}`)).body; // as of an older version
+    if (decision === 'apply') expect(unknown).toBeNull();
+  },
+);
+
+test('runs are listed by profile, starter, time and data set', async () => {
+  const run = await runImport(app.key, csv(HEAD, ...people('f', 1)), 'dataset=f&profile=moodle');
+  const list = async (query: string) => {
+    const { Count, Results } = (await app.key.get(`/imports?${query}`)).body;
+    return [Count, Results.some(({ id }: Json) => id === run.id)];
+  };
+  const day = 24 * 3600;
+  const later = inSeconds(day).slice(0, 10);
+  const all = `dataset=f&profile=moodle&actor=${run.actor.id}&created_since=${run.created}&created_until=${later}`;
+  expect(await list(all)).toEqual([1, true]);
+  expect(await list('profile=moodle')).toEqual([1, true]);
+  for (const other of [
+    'profile=canvas',
+    `actor=${run.id}`,
+    `created_since=${later}`,
+    `created_until=${run.created}`,
+  ])
+    expect((await list(other))[1]).toBe(false);
+  expect((await app.key.get('/imports?created_since=soon')).status).toBe(400);
 });

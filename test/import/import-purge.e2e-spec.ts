@@ -72,8 +72,8 @@ test('a purge keeps the rows of an import that is being reverted', async () => {
     await purge();
   });
   const run = await awaitRun(app.key, revert);
-  expect([run.state, countsOf(run)]).toEqual(['completed', { blocked: 1 }]);
-  expect((await findUser(app.key, 'c')).status).toBe('Blocked');
+  expect([run.state, countsOf(run)]).toEqual(['completed', { deleted: 1 }]);
+  expect(await findUser(app.key, 'c')).toBeUndefined();
   passRetention();
   await purge();
   expect((await app.key.get('/imports')).body.Count).toBe(0);

@@ -22,13 +22,15 @@ test('failed.csv contains failed rows and can be corrected and imported', async 
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
   expect(answer.headers['content-disposition']).toBe(`attachment; filename="failed-${run.id}.csv"`);
   expect(answer.text).toBe(
-    '\ufeffExternalId,Username,Email,Phone,_line,_code,_message\r\n' +
-      "r2,r2,wrong,'+44; 2,3,invalid_format,email must be an e-mail address\r\n" +
-      'r3,,r3@example.org,,4,required,username is required\r\n',
+    '\ufeffExternalId;Username;Email;Phone;_run;_line;_code;_message\r\n' +
+      `r2;r2;wrong;"'+44; 2";${run.id};3;invalid_format;email must be an e-mail address\r\n` +
+      `r3;;r3@example.org;;${run.id};4;required;username is required\r\n`,
   );
   const again = await runImport(app.key, answer.text, 'ignore_unknown_columns=true');
-  expect(await getFailed(again.id)).toBe(answer.text.replace(',3,inv', ',2,inv').replace(',4,req', ',3,req'));
-  const corrected = answer.text.replace('wrong', 'r2@example.org').replace('r3,,', 'r3,r3,');
+  expect(await getFailed(again.id)).toBe(
+    answer.text.replaceAll(run.id, again.id).replace(';3;inv', ';2;inv').replace(';4;req', ';3;req'),
+  );
+  const corrected = answer.text.replace('wrong', 'r2@example.org').replace('r3;;', 'r3;r3;');
   expect(countsOf(await runImport(app.key, corrected, 'ignore_unknown_columns=true'))).toEqual({
     created: 2,
   });

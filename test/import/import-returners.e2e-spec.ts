@@ -156,6 +156,11 @@ test('nights with returning=report, and updates by another source, keep a block 
 test('a user whom a revert blocked stays blocked', async () => {
   const rows = people('undone', 3);
   const { id } = await runImport(app.key, statusFile(rows, 'Blocked'), 'dataset=undone');
+  await runImport(
+    app.key,
+    csv('ExternalId,Phone', ...rows.map((row) => `${row.split(',')[0] ?? ''},1`)),
+    'dataset=undone',
+  );
   const revert = await app.key.post(`/imports/${id}/revert`);
   await app.key.get(`/imports/${revert.body.id as string}/events`);
   const run = await runImport(app.key, file(rows), 'dataset=undone');

@@ -2,10 +2,12 @@ import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import { countsOf, csv, runImport, findUser, rowsOf, awaitRun } from '../support/app/imports.js';
+import { UsersService } from '../../src/users/users.service.js';
+import type { Json } from '../support/app/client.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** Reverts, which undo a run in a new run. */
-const app = setUpApp(LAX_GUARDS);
+const app = setUpApp({ ...LAX_GUARDS, FUSE_MIN: '0' });
 
 const COLUMNS = `${HEAD},Phone,Authname,Status,Manager`;
 async function revert(id: string) {
@@ -15,7 +17,7 @@ async function revert(id: string) {
   return awaitRun(app.key, answer.body.id);
 }
 
-test('an import revert blocks new users and restores old values', async () => {
+test('an import revert deletes new users and restores old values', async () => {
   await runImport(
     app.key,
     csv(
@@ -43,15 +45,12 @@ test('an import revert blocks new users and restores old values', async () => {
   const undone = await revert(run.id);
   expect([undone.state, countsOf(undone)]).toEqual([
     'completed_with_errors',
-    { updated: 1, blocked: 2, reactivated: 1, error: 1 },
+    { updated: 1, blocked: 1, reactivated: 1, deleted: 1, error: 1 },
   ]);
   const after = await Promise.all(['a', 'b', 'c', 'd'].map((id) => findUser(app.key, id)));
   const values = (user: object) => ({ ...user, updated: '' });
   expect(after.slice(0, 3).map(values)).toEqual(before.slice(0, 3).map(values));
-  expect({ phone: after[3].phone, status: (await findUser(app.key, 'e')).status }).toEqual({
-    phone: '3',
-    status: 'Blocked',
-  });
+  expect([after[3].phone, await findUser(app.key, 'e')]).toEqual(['3', undefined]);
   expect((await rowsOf(app.key, undone.id, 'outcome=error'))[0]).toMatchObject({
     external_id: 'd',
     errors: [{ field: 'phone', code: 'changed_since' }],
@@ -109,14 +108,48 @@ test.each([
   expect([status, body.code]).toEqual([409, 'wrong_state']);
 });
 
-test('an import revert reports no conflict for already restored values', async () => {
-  const file = csv(HEAD, ...people('again', 12));
-  const hired = await runImport(app.key, file, 'dataset=again');
-  expect([hired.state, countsOf(hired), hired.problems]).toEqual(['completed', { created: 12 }, []]);
+test('an import revert deletes only unused new users, and its own revert restores them', async () => {
+  const file = (managerOfBoss: string, ...rows: string[]) =>
+    csv(`${HEAD},Manager`, person('boss', managerOfBoss), ...rows);
+  await runImport(app.key, file(''), 'dataset=new');
+  // An older user reports to the first new user, and every other new user to the user before.
+  const chain = people('n', 60, (i) => [i > 0 ? `n${i - 1}` : '']);
+  const hired = await runImport(app.key, file('n0', ...chain), 'dataset=new');
+  expect(countsOf(hired)).toEqual({ created: 60, updated: 1 });
+  await runImport(app.key, file('n0', ...chain), 'dataset=new'); // changes no user
+  const [signedIn, changed, unused] = await Promise.all(
+    ['n23', 'n59', 'n3'].map((id) => findUser(app.key, id)),
+  );
+  await app.app.get(UsersService).updateLastAccess(signedIn.uuid);
+  await app.key.put(`/users/${changed.uuid}`, { phone: '1' });
   const undone = await revert(hired.id);
-  expect(countsOf(undone)).toEqual({ blocked: 12 });
-  await runImport(app.key, file, 'dataset=again'); // they belong to the data set again, and stay blocked
+  expect(countsOf(undone)).toEqual({ deleted: 58, updated: 1, error: 2 });
+  expect(
+    (await rowsOf(app.key, undone.id, 'outcome=error')).map(({ errors, changes }) => [errors, changes[0]]),
+  ).toEqual(
+    [/^The user has signed in \(last on 2.*Z\) since/, /^The user was changed \(last on 2.*Z\) since/].map(
+      (message) => [
+        [{ field: '', code: 'changed_since', message: expect.stringMatching(message) }],
+        { field: 'status', old: 'Active', new: 'Blocked' },
+      ],
+    ),
+  );
+  expect([(await findUser(app.key, 'n23')).status, await findUser(app.key, 'n3')]).toEqual([
+    'Blocked',
+    undefined,
+  ]);
+  expect((await findUser(app.key, 'boss')).manager_uuid).toBeNull();
+
+  const repeated = await runImport(app.key, file('n0', ...chain), 'dataset=new&dry_run=true');
+  expect(repeated.guards.filter(({ name }: Json) => name === 'after_revert')).toEqual([
+    expect.objectContaining({ value: 58 }),
+  ]);
   const back = await revert(undone.id);
-  expect([back.state, countsOf(back), back.problems]).toEqual(['completed', { reactivated: 12 }, []]);
-  expect((await findUser(app.key, 'again11')).status).toBe('Active');
+  expect([back.state, countsOf(back), back.problems]).toEqual([
+    'completed',
+    { restored: 58, updated: 1, reactivated: 2 },
+    [],
+  ]);
+  expect(await findUser(app.key, 'n3')).toEqual({ ...unused, updated: expect.any(String) });
+  expect((await findUser(app.key, 'boss')).manager_uuid).toBe((await findUser(app.key, 'n0')).uuid);
 });

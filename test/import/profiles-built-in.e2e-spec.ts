@@ -97,6 +97,19 @@ const EXPECTED: Record<string, Record<string, object>> = {
     'auth0|5f7c8ec7c33c6c004bbafe02': { firstname: 'Ann "AJ"', surname: "O'Neil", status: 'Blocked' },
     'google-oauth2|103547991597142817347': { firstname: '', known_as: 'wei', status: 'Active' },
   },
+  oneroster: {
+    'or-701': {
+      username: 'nora.lind',
+      email: 'nora.lind@example.org',
+      middle_name: 'Maria',
+      phone: '+44 20 7946 0701',
+      mobile: '+44 7700 900701',
+      status: 'Active',
+    },
+    'or-702': { firstname: 'Omar', surname: 'Aziz', status: 'Active' },
+    'or-703': { username: 'pia.weiß', status: 'Blocked' }, // not an enabledUser
+    'or-704': { status: 'Blocked' }, // tobedeleted
+  },
 };
 
 describe.each(Object.entries(EXPECTED))('the built-in import profile %s', (name, users) => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setUpApp } from '../support/app/app.js';
+import { API_KEY, setUpApp } from '../support/app/app.js';
 import { csv, findUser, writeFile } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT } from '../support/process/process.js';
@@ -9,6 +10,8 @@ import { ROOT } from '../support/process/process.js';
 const app = setUpApp();
 
 const rollcall = (...args: string[]) => runCommand(app.database, args);
+const edit = (editor: string, ...args: string[]) =>
+  runCommand(app.database, ['profiles', 'edit', ...args], { EDITOR: editor });
 
 test('rollcall import --profile accepts a built-in profile or a JSON file', async () => {
   const moodle = join(ROOT, 'samples/exports/moodle.csv');
@@ -40,4 +43,45 @@ test('rollcall import --profile accepts a built-in profile or a JSON file', asyn
     const bad = await rollcall('import', file, '--profile', writeFile(app.database, 'bad.json', text ?? ''));
     expect([bad.code === 0, bad.err]).toEqual([false, expect.stringContaining(message ?? '')]);
   }
+});
+
+test.each([
+  ['the database', []],
+  ['a service', ['--url', '--key', API_KEY]],
+])('rollcall profiles suggests, saves, edits, shows and checks a profile of %s', async (_, target) => {
+  const to = target.flatMap((each) => (each === '--url' ? [each, app.url] : [each]));
+  const name = `hr${to.length}`;
+  const file = writeFile(
+    app.database,
+    'hr-2026.csv',
+    csv('Liste', 'Nr;Vorname;Nachname;Mail', '1;Ann;Ray;a@example.org'),
+  );
+  const suggested = join(app.database.folder, `${name}.json`);
+  const shown = await rollcall('import', file, '--suggest', suggested, ...to);
+  expect([shown.code, shown.out]).toEqual([
+    2,
+    expect.stringMatching(/skip_lines +1\n.*{Vorname:ascii:lower}.{Nachname:ascii:lower} +ann.ray/s),
+  ]);
+  expect(await rollcall('profiles', 'check', file, '--profile', suggested, ...to)).toMatchObject({ code: 0 });
+  expect(await rollcall('profiles', 'edit', name, '--file', suggested, ...to)).toMatchObject({
+    code: 0,
+    out: `Saved the profile ${name}.\n`,
+  });
+  expect(await edit("sed -i 's/hr-\\*/staff-*/'", name, ...to)).toMatchObject({ code: 0 });
+  expect(await edit('true', name, ...to)).toMatchObject({ code: 0, out: '' });
+  const wrong = await edit("sed -i 's/ForeName/Forname/'", name, ...to);
+  expect([wrong.code, wrong.err]).toEqual([
+    2,
+    expect.stringMatching(/did you mean ForeName\?.* Your changes are in .*json\.\n/s),
+  ]);
+  expect(await edit('', name, ...to)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Set VISUAL or EDITOR'),
+  });
+  const { out } = await rollcall('profiles', 'show', name, ...to);
+  expect(JSON.parse(out)).toEqual({ ...JSON.parse(readFileSync(suggested, 'utf8')), pattern: 'staff-*.csv' });
+  expect((await rollcall('profiles', 'list', ...to)).out).toMatch(
+    new RegExp(`^${name} .* hr +staff-\\*\\.csv$`, 'm'),
+  );
+  expect(await rollcall('profiles', 'check', file, '--profile', name, ...to)).toMatchObject({ code: 0 });
 });

@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { setUpApp } from '../support/app/app.js';
-import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
+import type { Json } from '../support/app/client.js';
+import { awaitRun, countsOf, csv, runImport, findUser } from '../support/app/imports.js';
 
 /** `failed.csv` of imports with a profile, which can be corrected and sent again with the same profile. */
 const app = setUpApp();
@@ -43,7 +46,7 @@ test.each([
   expect(countsOf(run)).toEqual({ created: 1, error: 2 });
   const failed = await readFailed(run.id);
   expect(failed).not.toContain('SECRET');
-  expect(failed).toContain(['Nr', 'State', 'Last', 'First', 'Mail', 'Private mail', '_line'].join(delimiter));
+  expect(failed).toContain(['Nr', 'State', 'Last', 'First', 'Mail', 'Private mail', '_run'].join(delimiter));
   const again = await runImport(app.key, failed, `profile=${name}`);
   expect([again.problems.length, countsOf(again)]).toEqual([2, { error: 2 }]);
   const corrected = await runImport(app.key, failed.replaceAll('wrong', ''), `profile=${name}`);
@@ -82,4 +85,101 @@ test('failed.csv omits cells of ignored columns if the cell count is wrong', asy
     [8, ['u8', 'm8']],
   ] as const)
     for (const cell of cells) expect(failed.split('\r\n')[row - 4]).toContain(cell);
+});
+
+const HEAD = ['_id', 'Vorname', 'Nachname', 'Login', 'E-Mail', 'Tel', 'Stand', 'Chef', 'Gehalt', 'Notiz'];
+const PROFILE = {
+  ...{ skip_lines: 2, skip_last_lines: 1, strip_prefix: '=', delimiter: ';', encoding: 'windows-1252' },
+  columns: {
+    ...{ _id: 'ExternalId', Vorname: 'ForeName', Nachname: 'Surname', Login: 'ignore', Tel: 'Phone' },
+    ...{ Stand: 'Status', Chef: 'Manager', Gehalt: 'ignore' },
+  },
+  values: { Stand: { da: 'Active', weg: 'Blocked' } },
+  set: { Username: '{Login:lower}', Email: '{E-Mail}', AboutMe: '{Vorname}: {Notiz}' },
+};
+const FAULTS: Record<string, number> = { '': 0, wrong: 4, '1.5E+12': 5, Current: 6, nobody: 7, extra: 10 };
+const person = fc.record({
+  names: fc.constantFrom(['Jörg', 'Müller; jr'], ['', '+Plus'], ['Ann "A"', "'Lee"], ['Zoë', '-']),
+  status: fc.constantFrom('da', 'weg', ''),
+  manager: fc.integer({ min: -3, max: 5 }),
+  isKnown: fc.boolean(),
+  fault: fc.constantFrom(...Object.keys(FAULTS), 'none', 'none', 'none', 'twin'),
+});
+const cases = fc.record({
+  people: fc.array(person, { minLength: 2, maxLength: 7 }),
+  sends: fc.constantFrom('', 'same profile', 'corrects'),
+  delimiter: fc.constantFrom(';', ',', '\t'),
+  bom: fc.constantFrom('', '\ufeff'),
+});
+let caseCount = 0;
+
+test('failed.csv with corrected cells has the result of the correct file', async () => {
+  await save('property', { ...PROFILE, dataset: 'property', part: 'p', missing: 'block' });
+  const quote = (cells: string[], delimiter: string) =>
+    cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(delimiter);
+  const toFile = (rows: string[][]) =>
+    Buffer.from(csv('Bericht', '', ...[HEAD, ...rows].map((row) => quote(row, ';')), 'Ende'), 'latin1');
+  const importAll = async (file: string | Uint8Array, query: string): Promise<Json> => {
+    const run = await runImport(app.key, file, query);
+    if (run.state !== 'needs_approval') return run;
+    await app.key.post(`/imports/${run.id}/apply`);
+    return awaitRun(app.key, run.id);
+  };
+  const readUsers = async (prefix: string): Promise<Json[]> => {
+    const { text } = await app.key.get('/users/export.csv?managed_by=property&all=true');
+    const lines = text.split('\r\n').filter((line) => line.includes(prefix));
+    return lines.map((line) => line.replaceAll(prefix, '')).sort();
+  };
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ people, sends, delimiter, bom }) => {
+      const prefix = `c${++caseCount}`;
+      const build = (half: string): string[][] =>
+        people.map(({ names: [first = '', last = ''], status, manager }, i) => {
+          const login = `${prefix}${half}${i}`;
+          const chief = manager >= 0 && manager < i ? `${prefix}${half}${manager}` : '';
+          return [login, first, last, login, `${login}@x.example`, '+49 1', status, chief, 'SECRET', 'a\n=b'];
+        });
+      const results = [];
+      for (const half of ['x', 'y']) {
+        const right = build(half);
+        const earlier = right.filter((_, i) => people[i]?.isKnown).map((row) => row.with(5, '').with(7, ''));
+        if (earlier.length > 0) await importAll(toFile(earlier), 'profile=property&missing=keep');
+        const query = 'profile=property&missing=keep&blank_cells=keep';
+        if (half === 'x') await importAll(toFile(right), query);
+        else {
+          const wrong = right.map((row, i) => {
+            const { fault = '' } = people[i] ?? {};
+            if (fault === 'twin') return row.with(3, right[(i + 1) % right.length]?.[3] ?? '');
+            return fault in FAULTS ? row.toSpliced(FAULTS[fault] ?? 0, 1, fault) : row;
+          });
+          const run = await importAll(toFile([...wrong, [...(wrong[0] ?? [])]]), query);
+          const failed = (await readFailed(run.id)).slice(1);
+          expect(failed).not.toContain('SECRET');
+          const [head = [], ...rows]: string[][] = parse(failed, {
+            delimiter: ';',
+            relax_column_count: true,
+          });
+          const lineOf = (row: string[]): number => Number(row[head.indexOf('_line')]);
+          // A wrong cell that is valid, such as the login of a failed row, needs no correction.
+          const lines = new Set(rows.map(lineOf));
+          fc.pre(wrong.every((row, i) => row === right[i] || lines.has(i + 4)));
+          const corrected = rows.map((row) => {
+            const source = right[(lineOf(row) - 4) % right.length] ?? [];
+            return head.map((name, i) =>
+              HEAD.includes(name) ? (source[HEAD.indexOf(name)] ?? '') : (row[i] ?? ''),
+            );
+          });
+          const file = bom + csv(...[head, ...corrected].map((row) => quote(row, delimiter)));
+          const link = { '': '', 'same profile': 'profile=property', corrects: `corrects=${run.id}` }[sends];
+          if (rows.length > 0) {
+            const again = await importAll(file, link);
+            expect([again.problems, again.corrects]).toEqual([[], run.id]);
+          }
+        }
+        results.push(await readUsers(`${prefix}${half}`));
+      }
+      expect([results[0]?.length, results[1]]).toEqual([people.length, results[0]]);
+    }),
+    { numRuns: 30 },
+  );
 });

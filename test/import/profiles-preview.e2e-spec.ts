@@ -169,17 +169,26 @@ test.each([
   expect((await preview(file)).problems).toContainEqual(expect.objectContaining({ code, refuses: true }));
 });
 
-test('an import preview accepts a form with options after the file', async () => {
+const sendForm = async (
+  parts: Record<string, string | Blob>,
+  path = '/imports/preview',
+  name = 'people.csv',
+) => {
   const form = new FormData();
-  form.append('file', new Blob([csv('Nr;Mail', '1;a@example.org')]), 'people.csv');
-  form.append('delimiter', ';');
-  const sent = await fetch(`${app.url}/api/0.3/imports/preview`, {
-    method: 'POST',
-    body: form,
-    headers: { 'x-api-key': API_KEY },
+  for (const [part, value] of Object.entries(parts))
+    if (typeof value === 'string') form.append(part, value);
+    else form.append(part, value, name);
+  const headers = { 'x-api-key': API_KEY };
+  const sent = await fetch(`${app.url}/api/0.3${path}`, { method: 'POST', body: form, headers });
+  return { status: sent.status, body: (await sent.json()) as Json };
+};
+
+test('an import preview accepts a form with options after the file', async () => {
+  const { status, body } = await sendForm({
+    file: new Blob([csv('Nr;Mail', '1;a@example.org')]),
+    delimiter: ';',
   });
-  const body = (await sent.json()) as Json;
-  expect({ status: sent.status, name: body.file.name, delimiter: body.delimiter }).toEqual({
+  expect({ status, name: body.file.name, delimiter: body.delimiter }).toEqual({
     status: 200,
     name: 'people.csv',
     delimiter: ';',
@@ -188,4 +197,145 @@ test('an import preview accepts a form with options after the file', async () =>
     'profile: there is no import profile mooodle. Did you mean moodle?',
   );
   expect((await sendPreview('x', 'nonsense=1')).status).toBe(400);
+});
+
+test('only an import preview accepts an unsaved profile, as a text or a file', async () => {
+  const file = new Blob([csv('Nr;Mail', '1;a@example.org')]);
+  const profile = JSON.stringify({ columns: { Nr: 'ExternalId', Mail: 'Email' }, set: { Username: '{Nr}' } });
+  for (const part of [profile, new Blob([profile], { type: 'application/json' })])
+    expect(await sendForm({ profile: part, file }, '/imports/preview?profile=hr')).toMatchObject({
+      status: 200,
+      body: { profile: 'hr', rows: [{ fields: { username: '1', email: 'a@example.org' } }], problems: [] },
+    });
+  const wrong = await sendForm({ profile: '{"columns": {"Nr": "Emial"}}', file });
+  expect([wrong.status, wrong.body.errors.map(({ field }: Json) => field)]).toEqual([
+    422,
+    ['columns.Nr', 'columns'],
+  ]);
+  for (const [parts, path] of [
+    [{ profile: '{', file }, '/imports/preview'],
+    [{ profile: 'x'.repeat(300_000), file }, '/imports/preview'],
+    [{ profile, file }, '/imports'],
+    [{ profile: new Blob([profile]), file }, '/imports'],
+  ] as const)
+    expect((await sendForm(parts, path)).status).toBe(400);
+});
+
+const previewNamed = async (
+  name: string,
+  bytes: Uint8Array<ArrayBuffer> | string,
+  profile?: Json,
+): Promise<Json> => {
+  const unsaved = profile && { profile: JSON.stringify(profile) };
+  const { status, body } = await sendForm({ ...unsaved, file: new Blob([bytes]) }, undefined, name);
+  expect(status).toBe(200);
+  return body;
+};
+/** Encodes a text, also in an encoding that Node.js only decodes. */
+function encodeAs(text: string, encoding: string): Buffer<ArrayBuffer> {
+  if (encoding.startsWith('utf'))
+    return Buffer.from(text, encoding.replace('utf-16', 'utf16') as BufferEncoding);
+  const decoder = new TextDecoder(encoding);
+  const known = new Map(Array.from({ length: 256 }, (_, byte) => [decoder.decode(Buffer.of(byte)), byte]));
+  return Buffer.from(Array.from(text, (character) => known.get(character) ?? 0x3f));
+}
+
+test.each([
+  ['Vorname;Nachname;E-Mail;Personalnummer;Manager', 'Jörg;Müller;jm@example.org;71;', 'jorg.muller', '71'],
+  ['Schüler-ID,Name,Vorname,Klasse,Dienst-E-Mail', 'S7,Groß,Zoë,7b,zg@example.org', 'zoe.gross', 'S7'],
+  ['sAMAccountName,mail,Enabled', 'jmueller,jm@example.org,True', 'jmueller', 'jmueller'],
+  ['ID; {Mail}|x:y ', '1;jm@example.org', 'jm@example.org', '1'],
+  [`${'x'.repeat(700)},ID,Mail`, ',1,jm@example.org', 'jm@example.org', '1'],
+  ['Name,Login', '"Müller, Jörg",jm@example.org', 'jm@example.org', 'jm@example.org'],
+])('the suggested profile of %j builds usernames and external ids', async (header, row, username, id) => {
+  const file = `${header}\n${row}\n`;
+  const { rows, problems } = await previewNamed('export.csv', file, (await preview(file)).suggested);
+  expect([problems, rows[0].fields]).toEqual([[], expect.objectContaining({ username, external_id: id })]);
+});
+
+test.each([
+  ['windows-1252', 'Jörg;Müller – Größe'],
+  ['windows-1250', 'Łukasz;Żółć'],
+  ['windows-1251', 'Иван;Петров'],
+  ['macintosh', 'Jörg;Müller'],
+  ['utf-16le', 'Jörg;Müller'],
+])('an import preview offers the encoding %s first', async (encoding, names) => {
+  const bytes = encodeAs(`Vorname;Nachname\r\n${names}\r\n`, encoding);
+  const { encodings, problems, columns } = await preview(bytes);
+  expect(encodings[0]).toEqual({ encoding, cells: names.split(';').filter((cell) => /[^ -~]/.test(cell)) });
+  expect(problems).toContainEqual(expect.objectContaining({ code: 'bad_encoding', refuses: true }));
+  expect(columns[0]).toMatchObject({
+    source: 'Vorname',
+    suggestion: 'ForeName',
+    samples: [names.split(';')[0]],
+  });
+});
+
+test.each([
+  ['a title', 'Personalliste\n', '', 1, null],
+  ['a title, two notes and a date', 'Liste\n\nStand, heute\n"Nur; intern"\n27.11.2026\n', '', 5, null],
+  ['a merged header', 'Person;;;;\n', '', 1, null],
+  ['blank lines', '\n\n', '\n\n', null, null],
+  ['a separator line', 'sep=;\n', '', null, null],
+  ['a total', '', 'Summe;;;;2\n', null, 1],
+  ['a note after a blank line', '', '\nErstellt; am\n\n', null, 2],
+  ['a row that was cut short', '', 'p3;c@ex', null, null],
+])('an import preview suggests the lines to skip with %s', async (_, before, after, first, last) => {
+  const rows = 'p1;a@example.org;Ann;Ray;Active\np2;b@example.org;Bob;"two\nlines of text";Active\n';
+  const answer = await preview(`${before}Nr;Mail;Vorname;Nachname;Status\n${rows}${after}`);
+  expect([answer.skip_lines, answer.skip_last_lines, answer.columns[1].source]).toEqual([
+    first,
+    last,
+    'Mail',
+  ]);
+  expect(answer.rows).toHaveLength(2);
+});
+
+test('an import preview counts the words of a status and of roles', async () => {
+  const rows = ['a,Ja,Editor', 'b,nein,Editor|Klasse 7b', 'c,nein,', 'd,vielleicht,'];
+  const { words } = await preview(csv('ExternalId,Gesperrt,Roles', ...rows));
+  const listed = words.map((each: Json) =>
+    each.words.map((word: Json) => Object.values(word).join()).join(' '),
+  );
+  expect(listed).toEqual(['nein,2,Active Ja,1,Blocked vielleicht,1,', 'Editor,2,Editor Klasse 7b,1,']);
+});
+
+test('the suggested profile of each generated export reads every row without problems', async () => {
+  const headers = [
+    ['Personalnummer', 'Vorname', 'Nachname', 'E-Mail', 'Aktiv', 'aktiv', 'ausgetreten'],
+    ['Employee ID', 'First Name', 'Last Name', 'Work Email', 'Employment Status', 'employed', 'terminated'],
+    ['Matricule', 'Prénom', 'Nom', 'Courriel', 'Actif', 'oui', 'non'],
+    ['ID alumno', 'Nombre', 'Apellidos', 'Correo electrónico', 'Estado', 'Activo', 'baja'],
+    ['Id', 'Name', 'Login', 'Mail', 'Suspended', '0', '1'],
+  ];
+  const around = [
+    ['', ''],
+    ['Liste der Personen\n\n', ''],
+    ['Export\nvom 27.11.2026\n', '\nTotal: 12 Personen\n'],
+  ];
+  const shapes = headers.flatMap((names) =>
+    [',', ';', '\t', '|'].flatMap((delimiter) =>
+      ['utf-8', 'windows-1252', 'utf-16le'].flatMap((encoding) =>
+        around.map(([before = '', after = '']) => ({ names, delimiter, encoding, before, after })),
+      ),
+    ),
+  );
+  for (const { names, ...shape } of shapes) {
+    const [active = '', blocked = ''] = names.slice(-2);
+    const rows = Array.from({ length: 12 }, (_, n) => {
+      const letters = String.fromCharCode(97 + n).repeat(2);
+      return [`N${n}`, `Jörg${letters}`, `Müller${letters}`, `p${n}@example.org`, n % 3 ? active : blocked];
+    });
+    const table = [names.slice(0, 5), ...rows].map((cells) => cells.join(shape.delimiter)).join('\n');
+    const bytes = encodeAs(`${shape.before}${table}\n${shape.after}`, shape.encoding);
+    const { suggested } = await previewNamed('liste_2026-11-27.csv', bytes);
+    const again = await previewNamed('liste_2026-11-27.csv', bytes, suggested);
+    const found = { problems: again.problems, rows: again.rows.length, status: again.rows[0]?.fields.status };
+    expect({ names, shape, found }).toEqual({
+      names,
+      shape,
+      found: { problems: [], rows: 12, status: 'Blocked' },
+    });
+    expect(suggested).toMatchObject({ dataset: 'liste', pattern: 'liste_*.csv' });
+  }
 });

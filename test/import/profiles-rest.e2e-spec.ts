@@ -25,7 +25,7 @@ describe('saved import profiles', () => {
     expect(list.Results.map(({ name, ready }) => [name, ready])).toEqual([
       ...['auth0', 'canvas', 'entra', 'google'].map((name) => [name, true]),
       ['hr', false],
-      ...['microsoft365', 'moodle', 'okta'].map((name) => [name, true]),
+      ...['microsoft365', 'moodle', 'okta', 'oneroster'].map((name) => [name, true]),
     ]);
     await save('hr', { columns: COLUMNS });
     expect((await app.key.get('/import_profiles/hr')).body.profile).toEqual({ columns: COLUMNS });
@@ -98,6 +98,16 @@ describe('saving an import profile', () => {
     ['a password column', withColumns({ Kennwort: 'KnownAs' }), ['columns.Kennwort invalid_value']],
     ['a password in a template', { set: { KnownAs: '{password}' } }, ['set.KnownAs invalid_value']],
     ['a broken template', { set: { KnownAs: '{Login' } }, ['set.KnownAs invalid_format']],
+    [
+      'unique before another function',
+      { set: { KnownAs: '{Nr:unique:lower}' } },
+      ['set.KnownAs invalid_format'],
+    ],
+    ['unique in another column', { set: { KnownAs: '{Nr:unique}' } }, ['set.KnownAs invalid_value']],
+    ['a year of two digits', { date_format: 'DD.MM.YY' }, ['date_format invalid_value']],
+    ['a date format without separators', { date_format: 'DMYYYY' }, ['date_format invalid_value']],
+    ['a password as date', { active_until: 'Passwort' }, ['active_until invalid_value']],
+    ['a manager key without managers', { manager_key: 'Mail' }, ['manager_key invalid_value']],
     ['two sources of one column', { set: { Email: '{Login}' } }, ['set.Email invalid_value']],
     ['a constant login', { set: { Authname: 'x' } }, ['set.Authname invalid_value']],
     ['an invalid constant status', { set: { Status: 'Aktiv' } }, ['set.Status invalid_value']],

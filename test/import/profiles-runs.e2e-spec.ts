@@ -1,10 +1,12 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
+import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Imports with a profile. */
-const app = setUpApp();
+const app = setUpApp({ IMPORT_TIME_ZONE: 'Asia/Tokyo' });
+afterEach(() => void jest.useRealTimers());
 
 const save = (name: string, profile: object) => app.key.put(`/import_profiles/${name}`, profile);
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
@@ -61,6 +63,74 @@ test('an import blocks a user if either status column means Blocked', async () =
   expect(await findUser(app.key, 'w-1')).toMatchObject(first);
   for (const id of ['w-2', 'w-3']) expect((await findUser(app.key, id)).status).toBe('Blocked');
   expect(countsOf(await runImport(app.key, file, 'profile=words'))).toEqual({ unchanged: 3 });
+});
+
+test('an import blocks a user after the last day in the time zone of the schedule', async () => {
+  const setClock = (time: string) =>
+    jest.useFakeTimers({ now: Date.parse(time), advanceTimers: true, doNotFake: ALL_BUT_DATE });
+  const columns = { ...COLUMNS, State: 'Status' };
+  await save('dated', { dataset: 'dated', columns, active_until: 'End', date_format: 'D.M.YYYY' });
+  const file = csv(
+    'Nr,Login,Mail,State,End',
+    't1,t1,t1@example.org,Active,1.3.2027',
+    't2,t2,t2@example.org,,',
+    't3,t3,t3@example.org,Blocked,30.2.2027',
+  );
+  setClock('2027-03-01T14:59:00Z'); // 23:59 in Tokyo
+  const first = await runImport(app.key, file, 'profile=dated');
+  expect([countsOf(first), first.problems]).toEqual([
+    { created: 2, error: 1 },
+    [
+      expect.objectContaining({
+        line: 4,
+        field: 'status',
+        value: '30.2.2027',
+        message: '"30.2.2027" is not a date in the format D.M.YYYY',
+      }),
+    ],
+  ]);
+  setClock('2027-03-01T15:01:00Z');
+  const next = await runImport(app.key, file, 'profile=dated');
+  expect(countsOf(next)).toEqual({ blocked: 1, unchanged: 1, error: 1 });
+  const extended = await runImport(app.key, file.replace('1.3.2027', ''), 'profile=dated');
+  expect(countsOf(extended)).toEqual({ reactivated: 1, unchanged: 1, error: 1 });
+});
+
+test.each([
+  ['Mail', 'm', 'M2@example.org', 'm9@example.org'],
+  ['Code', 'n', 'c2', 'n9'],
+])('an import finds managers by the column %s', async (manager_key, id, inFile, elsewhere) => {
+  const name = `managers-${id}`;
+  const others = id === 'm' ? {} : { Code: 'ignore' };
+  await save(name, {
+    dataset: name,
+    columns: { ...COLUMNS, Boss: 'Manager', ...others },
+    manager_key,
+    guards: { errors: { rows: 9 } },
+  });
+  const row = (number: number, boss: string, code = `c${number}`) =>
+    `${id}${number},${id}${number},${id}${number}@example.org,${boss},${code}`;
+  const query = `profile=${name}&ignore_unknown_columns=true`;
+  const head = 'Nr,Login,Mail,Boss,Code';
+  await runImport(app.key, csv(head, row(9, '')), query);
+  const file = csv(
+    head,
+    row(1, inFile),
+    row(2, ''),
+    row(3, elsewhere),
+    row(4, `${id}2`),
+    row(5, 'c0', 'c0'),
+    row(6, 'x', 'x'),
+    row(7, 'x', 'x'),
+  );
+  const run = await runImport(app.key, file, query);
+  const managerOf = async (number: number) => (await findUser(app.key, `${id}${number}`))?.manager_uuid;
+  expect(await managerOf(1)).toBe((await findUser(app.key, `${id}2`)).uuid);
+  const boss = id === 'm' ? (await findUser(app.key, `${id}9`)).uuid : undefined;
+  expect(await managerOf(3)).toBe(boss);
+  expect(run.problems.map(({ line, field }: { line: number; field: string }) => [line, field])).toEqual(
+    [3, 4, 5, 6, 7].filter((number) => boss === undefined || number > 3).map((n) => [n + 1, 'manager_uuid']),
+  );
 });
 
 test('an import fails if the header does not match the profile', async () => {

@@ -4,7 +4,7 @@ import { AuditService } from '../../src/audit/audit.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { setUpApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
-import { deletion, writeUsers } from '../support/app/deletion.js';
+import { deletion, update, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
@@ -41,13 +41,22 @@ async function workOneDay(number: number): Promise<void> {
   await app.login();
   const refused = await app.guest.post('/sessions/login', { username: 'nobody', password: 'x' });
   expect(problemOf(refused)).toEqual([401, 'login_failed']);
-  expect((await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` })).status).toBe(201);
+  const created = await app.key.post('/users', aUser(), { 'idempotency-key': `day-${number}` });
+  expect(created.status).toBe(201);
+  await writeUsers(app, [update(created.body.uuid, { username: `renamed${number}` })]);
   const file = csv('ExternalId,Username,Email', `D${number},day${number},day${number}@example.org`);
   await runImport(app.key, file, `dry_run=true&dataset=day${number}`);
   expect((await runImport(app.key, file, `dataset=day${number}`)).state).toBe('completed');
 }
 
-const BUSY = ['sessions', 'login_failures', 'idempotent_requests', 'import_runs', 'import_rows'];
+const BUSY = [
+  'released_usernames',
+  'sessions',
+  'login_failures',
+  'idempotent_requests',
+  'import_runs',
+  'import_rows',
+];
 
 test('with regular purges, only users and audit seals grow', async () => {
   const left: Record<string, number>[] = [];

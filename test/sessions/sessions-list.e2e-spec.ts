@@ -53,6 +53,8 @@ test('an API key can list and end the sessions of any user', async () => {
   const [created, ended] = await readAuditRows(app, session.id);
   expect([created?.action, ended?.action]).toEqual(['session.created', 'session.ended']);
   expect(JSON.parse(ended?.changes ?? '')).toEqual([{ field: 'user_uuid', old: user.uuid }]);
+  const { Results } = (await app.key.get(`/audit?target=${session.id}`)).body;
+  expect(Results[0].changes[0]).toMatchObject({ old: user.uuid, old_name: user.username });
 });
 
 test('DELETE /users/{uuid}/sessions ends all sessions of the user', async () => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { COLUMNS, findNearestColumn } from '../../src/import/file/columns.js';
 import { mapHeader } from '../../src/import/file/run-files.js';
 
-const KNOWN = { ignore_unknown_columns: false };
-const ANY = { ignore_unknown_columns: true };
+const KNOWN = { ignore_unknown_columns: false, today: '2026-11-27' };
+const ANY = { ...KNOWN, ignore_unknown_columns: true };
 
 const readHeader = (names: string[], options: typeof KNOWN) => mapHeader(names, options, null).columns;
 const fieldsOf = (names: string[], options = KNOWN) =>

@@ -5,7 +5,7 @@ import { RequestedOptions } from '../../src/import/runs/import-options.js';
 import { application } from '../support/process/command.js';
 
 /** Options of the command that are not options of an import. */
-const OWN = ['url', 'key', 'key_file', 'preview', 'approve', 'json', 'reason'];
+const OWN = ['url', 'key', 'key_file', 'preview', 'suggest', 'approve', 'json', 'reason'];
 
 test('the import command has the options of POST /imports', () => {
   const command = createImportCommand(application);

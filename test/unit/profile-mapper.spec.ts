@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { unescapeFormula } from '../../src/platform/common/csv.js';
 import { combineStatuses, RecordMapper } from '../../src/import/mapping/record-mapper.js';
+import { FUNCTION_NAMES } from '../../src/import/mapping/template-functions.js';
+import { StatusDates, isDateFormat } from '../../src/import/mapping/status-dates.js';
 import { matchesPattern } from '../../src/import/runs/import-options.js';
 import { isPasswordHeader } from '../../src/import/file/columns.js';
 import { isLinear } from '../support/data/growth.js';
 
-const STRICT = { ignore_unknown_columns: false };
+const STRICT = { ignore_unknown_columns: false, today: '2026-11-27' };
 const CELLS = ['', ' ', '=1', "'=1", "''=1", "'", "'a", '+44', "'+44", 'a', '-', '\tx', '@a', 'x\ny'];
 
 describe('a mapped cell', () => {
@@ -41,25 +43,25 @@ describe('an unknown template function', () => {
     new RecordMapper(
       { name: 'p', columns: { id: 'ExternalId' }, set: { Surname: text } },
       ['id', ...header],
-      { ignore_unknown_columns: true },
+      { ...STRICT, ignore_unknown_columns: true },
     ).errors.map(({ message }) => message);
   const refusalFor = (columns: string, name: string) =>
     `The file has no column ${columns}, from which the profile p builds Surname. "${name}" is not a function. ` +
-    'The functions are lower, ascii and trim.';
+    `The functions are ${FUNCTION_NAMES}.`;
 
   test.each([
-    ['{F:upper}', '"F:upper"', 'upper'],
-    ['{F:lower:upper}', '"F:lower:upper"', 'upper'],
-    ['{ F : upper }', '"F : upper"', 'upper'],
-    ['x{G}.{F:title}', '"F:title"', 'title'],
-    ['{None|F:upper}', '"None" or "F:upper"', 'upper'],
+    ['{F:reverse}', '"F:reverse"', 'reverse'],
+    ['{F:lower:reverse}', '"F:lower:reverse"', 'reverse'],
+    ['{ F : reverse }', '"F : reverse"', 'reverse'],
+    ['x{G}.{F:camel}', '"F:camel"', 'camel'],
+    ['{None|F:reverse}', '"None" or "F:reverse"', 'reverse'],
   ])('in %j is named in the error', (text, columns, name) => {
     expect(faultsOf(text, ['F', 'G'])).toEqual([refusalFor(columns, name)]);
   });
 
   test.each([
-    ['{F:upper}', ['F:upper']],
-    ['{F:upper}', ['F', 'F:upper']],
+    ['{F:reverse}', ['F:reverse']],
+    ['{F:reverse}', ['F', 'F:reverse']],
     ['{urn:ietf:name}', ['urn:ietf:name']],
     ['{F:work|F}', ['F']],
   ])('in %j is accepted if the header %j matches', (text, header) => {
@@ -67,10 +69,26 @@ describe('an unknown template function', () => {
   });
 
   test('is not named if the column is missing', () => {
-    expect(faultsOf('{F:upper}', ['G'])).toEqual([
-      'The file has no column "F:upper", from which the profile p builds Surname.',
+    expect(faultsOf('{F:reverse}', ['G'])).toEqual([
+      'The file has no column "F:reverse", from which the profile p builds Surname.',
     ]);
   });
+});
+
+test.each([
+  ['YYYY-MM-DD', '2026-11-27', '2026-11-27', 'Active'],
+  ['YYYY-MM-DD', '', '2026-11-26', 'Blocked'],
+  ['DD.MM.YYYY', '28.11.2026', '', 'Blocked'],
+  ['D.M.YYYY', ' 1.9.2026 ', '31.12.9999', 'Active'],
+  ['MM/DD/YYYY', '11/27/2026', '12/01/2026', 'Active'],
+  ['yyyymmdd', '20260901', '20261126', 'Blocked'],
+  ['DD.MM.YYYY', '', '', 'Active'],
+  ['DD.MM.YYYY', '1.9.2026', '', '1.9.2026'],
+  ['DD.MM.YYYY', '', '31.02.2027', '31.02.2027'],
+  ['YYYY-MM-DD', '0000-00-00', '', '0000-00-00'],
+])('dates in the format %s from %j until %j mean %s on 2026-11-27', (date_format, from, until, expected) => {
+  expect(isDateFormat(date_format)).toBe(true);
+  expect(new StatusDates({ date_format }, STRICT.today).evaluate(from, until)).toBe(expected);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { FUNCTION_NAMES } from '../../src/import/mapping/template-functions.js';
 import {
   TemplateError,
   sourcesOf,
@@ -24,6 +25,12 @@ const ROW = {
   none: ' ',
   'a:b': 'colon',
   'c|d': 'bar',
+  caps: "ANNA-LENA O'NEILL VON DER MCDONALD",
+  small: "d'angelo mcdonald van 't hooft",
+  mixed: "McDonald deVries JOE'S VAN",
+  pair: 'Müller, Jörg, Dr.',
+  marks: 'U\u0308BER Übel Ü MÜ Größe ẞ',
+  nr: ' 42/7 ',
 };
 
 test.each([
@@ -42,6 +49,21 @@ test.each([
   ['{c\\|d}', 'bar'],
   ['\\{{Fore}\\}', '{Zoë}'],
   ['EXAMPLE\\\\{Fore}', 'EXAMPLE\\Zoë'],
+  ['{caps:title}', "Anna-Lena O'Neill von der McDonald"],
+  ['{small:title}', "D'Angelo McDonald van 't Hooft"],
+  ['{mixed:title}', "McDonald deVries Joe's Van"],
+  ['{marks:german:ascii}', 'UEBER Uebel Ue MUE Groesse SS'],
+  ['{nr:digits}', '427'],
+  ['{Fore:upper}', 'ZOË'],
+  ['{nr:pad:6}{none:pad:3}', '0042/7'],
+  ['{pair:before:,}|{pair:after:,}', 'Müller|Jörg, Dr.'],
+  ['{pair:after:, J:upper}', 'ÖRG, DR.'],
+  ['{pair:before:;}|{pair:after:;}', 'Müller, Jörg, Dr.|'],
+  ['{Email:before:@:lower}', 'ann'],
+  ['{a:b:before:o}', 'c'],
+  ['{pair:before:\\:}', 'Müller, Jörg, Dr.'],
+  ['{pair:after:upper}', ''],
+  ['{Fore:lower}.{Sur:ascii:unique}', 'zoë.Angstrom-Ost'],
 ])('the profile template %j is rendered as %j', (text, expected) => {
   expect(renderRow(text, ROW)).toBe(expected);
 });
@@ -53,8 +75,17 @@ test.each([
   ['{}', 'has a placeholder without a column'],
   ['{Email|}', 'has a placeholder without a column'],
   ['{:lower}', 'has a placeholder without a column'],
-  ['{Email:lowr}', 'uses the unknown function "lowr"; the functions are lower, ascii and trim'],
-  ['{Email:}', 'uses the unknown function ""; the functions are lower, ascii and trim'],
+  ['{Email:lowr}', `uses the unknown function "lowr"; the functions are ${FUNCTION_NAMES}`],
+  ['{Email:}', `uses the unknown function ""; the functions are ${FUNCTION_NAMES}`],
+  ['{Email:befor:@}', `uses the unknown function "befor"; the functions are ${FUNCTION_NAMES}`],
+  ['{Email:pad}', 'uses pad without a number from 1 to 64, as in pad:6'],
+  ['{Email:pad:65:lower}', 'uses pad without a number from 1 to 64, as in pad:6'],
+  ['{Email:before:}', 'uses before without a text, as in before:@'],
+  ['{Email:lower:after}', 'uses after without a text, as in after:@'],
+  ['{Email:unique:lower}', 'may use unique only as the last function, at the end of the template'],
+  ['{Fore:unique}.{Sur}', 'may use unique only as the last function, at the end of the template'],
+  ['{Fore:unique}@example.org', 'may use unique only as the last function, at the end of the template'],
+  ['{Fore:unique:unique}', 'may use unique only as the last function, at the end of the template'],
   ['{mail:lower|upn}', 'has a function before a |; put functions after the last column'],
   ['x\\', 'ends with a single \\'],
   ['{a}'.repeat(21), 'may have at most 20 placeholders'],

@@ -26,7 +26,7 @@ test('an invalid run transition by a worker throws LeaseLostError', () => {
   for (const name of names) {
     for (const state of RUN_STATES) {
       if (edges.some(([each, from]) => each === name && from === state)) continue;
-      const change = () => getStateChange(name, { id: 'r', state });
+      const change = () => getStateChange(name, { id: 'r', state, phase_started: null, waited_seconds: 0 });
       if (TRANSITIONS[name].by === 'worker') expect(change).toThrow(LeaseLostError);
       else expect(change).toThrow(expect.objectContaining({ code: 'wrong_state' }));
     }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createEmptyUser } from '../../src/users/rules/user-rules.js';
-import { toWordRows, splitWords } from '../../src/users/model/user.js';
+import { splitWords } from '../../src/platform/common/search-words.js';
+import { toWordRows } from '../../src/users/model/user.js';
 
 /** `search-words` tests the words of texts and search terms. */
 describe('user search words', () => {

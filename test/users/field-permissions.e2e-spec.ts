@@ -31,7 +31,18 @@ const RESTRICTED: [string, Json][] = [
 ];
 const FULL = { firstname: 'Kimberley', middle_name: 'A', surname: 'Doe' };
 const PASSWORDS = ['password', 'current_password'];
-const READ_ONLY = ['uuid', 'created', 'updated', 'last_access', 'attributes', 'group_roles'];
+const READ_ONLY = [
+  'uuid',
+  'created',
+  'updated',
+  'last_access',
+  'attributes',
+  'group_roles',
+  'password_change_required',
+  'managed_by',
+  'managed_part',
+  'blocked_by',
+];
 
 const app = setUpApp();
 const people: Record<string, Person> = {};

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { listEvents } from '../support/app/audit-rows.js';
+import { aKey } from '../support/app/credentials.js';
 import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
@@ -21,7 +22,7 @@ test('users can change their own password with the current password', async () =
   const { user, client } = await aPerson(app, { roles: ['External user'] });
   const answer = await client.put(`/users/${user.uuid}`, { password: NEW, current_password: PASSWORD });
   expect(answer.status).toBe(200);
-  expect(answer.text).not.toMatch(/password/);
+  expect(answer.text).not.toMatch(/password"/);
   expect(await tryLogin(user.username, PASSWORD)).toBe(401);
   expect(await tryLogin(user.username, NEW)).toBe(200);
 });
@@ -106,5 +107,71 @@ describe('current_password in a PUT', () => {
     const user = await create(app.key);
     const answer = await app.key.put(`/users/${user.uuid}`, { known_as: 'Kim', current_password });
     expect([answer.status, answer.body.known_as]).toEqual([200, 'Kim']);
+  });
+});
+
+describe('a generated password', () => {
+  const generate = async (uuid: string, body: object = {}, client = app.key) =>
+    client.post(`/users/${uuid}/password`, body);
+
+  test('ends the sessions and must be replaced before anything else', async () => {
+    const { user, client } = await aPerson(app, { roles: ['Webmaster'] });
+    const answer = await generate(user.uuid);
+    expect(answer.status).toBe(200);
+    const { password } = answer.body;
+    expect(Object.keys(answer.body)).toEqual(['password']);
+    expect((await client.get('/users/me')).status).toBe(401);
+    const [event] = await listEvents(app.key, user);
+    expect(JSON.stringify(event)).not.toContain(password);
+    expect(event?.changes).toContainEqual({ field: 'password' });
+
+    const session = await app.login(user.username, password);
+    const path = `/users/${user.uuid}`;
+    expect((await session.get('/users/me')).body.password_change_required).toBe(true);
+    const other = await create(app.key);
+    const refused = [403, 'password_change_required'];
+    for (const request of ['/users/search', '/sessions', '/audit', `/users/${other.uuid}`, '/roles'])
+      expect(problemOf(await session.get(request))).toEqual(refused);
+    const proof = { current_password: password };
+    expect(problemOf(await session.put(path, { phone: '1' }))).toEqual(refused);
+    expect(problemOf(await session.put(path, { password: NEW, ...proof, phone: '1' }))).toEqual(refused);
+    expect(problemOf(await session.put(`/users/${other.uuid}`, { password: NEW }))).toEqual(refused);
+    expect(problemOf(await session.delete(`${path}/sessions`))).toEqual(refused);
+    const same = await session.put(path, { password, ...proof });
+    expect(refusalOf(same)).toEqual([422, 'password invalid_value']);
+    expect((await session.put(path, { password: NEW, ...proof })).status).toBe(200);
+    expect((await session.get('/users/search')).status).toBe(200);
+    expect((await session.get('/users/me')).body.password_change_required).toBe(false);
+  });
+
+  test.each(['logout', 'a password that an operator sets', 'must_change: false'])(
+    'permits %s',
+    async (what) => {
+      const { user } = await aPerson(app);
+      const { password } = (await generate(user.uuid, { must_change: what !== 'must_change: false' })).body;
+      const session = await app.login(user.username, password);
+      if (what === 'logout') expect((await session.post('/sessions/logout')).status).toBe(200);
+      else if (what === 'must_change: false') expect((await session.get('/users/search')).status).toBe(200);
+      else {
+        await app.key.put(`/users/${user.uuid}`, { password: NEW });
+        const next = await app.login(user.username, NEW);
+        expect((await next.get('/users/search')).status).toBe(200);
+      }
+    },
+  );
+
+  test('is refused for the own account, and for a Webmaster without the scope webmasters', async () => {
+    const webmaster = await app.login();
+    const { uuid } = (await webmaster.get('/users/me')).body;
+    expect(problemOf(await generate(uuid, {}, webmaster))).toEqual([403, 'forbidden']);
+    const { client: narrow } = await aKey(app, 'users:write');
+    expect(problemOf(await generate(uuid, {}, narrow))).toEqual([403, 'insufficient_scope']);
+    const { user: blocked } = await aPerson(app);
+    await app.key.put(`/users/${blocked.uuid}`, { status: 'Blocked' });
+    expect((await generate(blocked.uuid, {}, narrow)).status).toBe(200);
+    expect(refusalOf(await generate(blocked.uuid, { must_change: 'yes' }))).toEqual([
+      422,
+      'must_change invalid_type',
+    ]);
   });
 });

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
+import { problemOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
 import { type Query, createMany, findNames, search } from '../support/app/search.js';
 
 const app = setUpApp({ EXTRA_ROLES: 'Keeper of keys' });
+const PHONES = { phone: '+44 (0)20 7946-0958', mobile: '07700 900123' };
 let boss = '';
 
 beforeAll(async () => {
@@ -14,10 +16,10 @@ beforeAll(async () => {
   const blocked = { status: 'Blocked' };
   const keeper = { username: 'two words', roles: ['Author', 'Keeper of keys'], manager_uuid: boss };
   const uuids = await createMany(app.key, [
-    { username: 'José', email: 'Jose@Example.org', manager_uuid: boss, authname },
+    { username: 'José', email: 'Jose@Bücher.example', phone: '12 34', manager_uuid: boss, authname },
     { username: 'Jose', email: 'jose2@example.org', external_id: 'id 1', roles: ['Editor'], ...blocked },
     { ...keeper, external_id: 'É-2', ...blocked },
-    { username: 'plain', authname: { ldap: ['Jose@IdP'] } },
+    { username: 'plain', authname: { ldap: ['Jose@IdP'] }, email: 'jane@plain.example.net', ...PHONES },
   ]);
   const database = app.app.get<Database>(DATABASE);
   const times = [boss, ...uuids];
@@ -52,9 +54,36 @@ describe('a search with one filter', () => {
     [{ username: 'two' }, []],
     [{ username: 'jos_' }, []],
     [{ username: "' OR 1=1 --" }, []],
-    [{ email: 'JOSE@example.ORG' }, ['José']],
+    [{ email: 'JOSE@bücher.EXAMPLE' }, ['José']],
     [{ email: 'jose' }, []],
     [{ email: '%@example.org' }, []],
+    [{ email_domain: 'Plain.Example.NET' }, ['plain']],
+    [{ email_domain: 'BU\u0308CHER.example' }, ['José']],
+    [{ email_domain: 'bucher.example' }, []],
+    [{ email_domain: 'example.net' }, []],
+    [{ email_domain: '%.example' }, []],
+    [{ phone: '0958' }, ['plain']],
+    [{ phone: '7946 0958' }, ['plain']],
+    [{ phone: '+44 020 79460958' }, ['plain']],
+    [{ phone: '1 44 020 79460958' }, []],
+    [{ phone: '7946' }, []],
+    [{ phone: '900-123' }, ['plain']],
+    [{ phone: '1234' }, ['José']],
+    [{ find: '@plain.example.net' }, ['plain']],
+    [{ find: '@example' }, []],
+    [{ find: '900 123' }, ['plain']],
+    [{ find: '+44 020 7946 0958' }, ['plain']],
+    [{ find: 'jane@plain.example.net' }, ['plain']],
+    [{ find: 'jane@plain.example.ne' }, ['plain']],
+    [{ find: 'Id 1' }, ['boss']],
+    [{ find: 'id 1' }, ['Jose']],
+    [{ find: 'jos' }, ['Jose', 'José']],
+    [{ find: 'wo tw' }, ['two words']],
+    [{ find: 'wo* t' }, []],
+    [{ find: '*' }, []],
+    [{ find: 'jo', status: 'Blocked' }, ['Jose']],
+    [{ find: '@plain.example.net', email_domain: 'bücher.example' }, []],
+    [{ find: 'jos', fulltext_search: 'jose2@example.org' }, ['Jose']],
     [{ status: 'Active' }, ['José', 'admin', 'boss', 'plain']],
     [{ status: 'Blocked' }, ['Jose', 'two words']],
     [{ status: BOTH }, ALL],
@@ -89,6 +118,7 @@ describe('a search with one filter', () => {
     expect(await findNames(app.key, { manager_uuid: boss })).toEqual(['José', 'two words']);
     expect(await findNames(app.key, { manager_uuid: boss.toUpperCase() })).toEqual(['José', 'two words']);
     expect(await findNames(app.key, { manager_uuid: '00000000-0000-0000-0000-000000000000' })).toEqual([]);
+    expect(await findNames(app.key, { find: boss.toUpperCase() })).toEqual(['boss']);
   });
 });
 
@@ -151,7 +181,8 @@ test('a search finds identifiers of 250 emoji', async () => {
 
 test('search filters find a changed user only by new values', async () => {
   const manager = await create(app.key);
-  const before = { external_id: 'old-1', authname: { saml: ['old'] }, roles: ['Moderator'] };
+  const contact = { email: 'old@old.example.org', mobile: '11 22 33' };
+  const before = { external_id: 'old-1', authname: { saml: ['old'] }, roles: ['Moderator'], ...contact };
   const [uuid] = await createMany(app.key, [
     { username: 'moving', manager_uuid: manager.uuid as string, ...before },
   ]);
@@ -162,23 +193,34 @@ test('search filters find a changed user only by new values', async () => {
     external_id: 'new-1',
     authname: { saml: ['new'] },
     roles: ['Previewer'],
-    email: 'new@example.org',
+    email: 'new@new.example.org',
+    mobile: '55 66 77',
     manager_uuid: null,
   };
   expect((await app.key.put(`/users/${uuid}`, changed)).status).toBe(200);
-  for (const query of [{ external_id: 'old-1' }, { authname: 'saml:old' }, { role: 'Moderator' }]) {
+  const old = [{ email_domain: 'old.example.org' }, { phone: '2233' }, { role: 'Moderator' }];
+  for (const query of [{ external_id: 'old-1' }, { authname: 'saml:old' }, ...old]) {
     expect(await findNames(app.key, query)).toEqual([]);
   }
   for (const query of [
     { external_id: 'new-1' },
     { authname: 'saml:new' },
     { role: 'Previewer' },
-    { email: 'new@example.org' },
+    { email: 'new@new.example.org' },
+    { email_domain: 'new.example.org' },
+    { phone: '6677' },
   ]) {
     expect(await findNames(app.key, query)).toEqual(['moving']);
   }
   expect(await findNames(app.key, { manager_uuid: manager.uuid })).toEqual([]);
 });
+
+test.each(['phone=123', 'phone=1-2-3', 'phone=', 'email_domain=', 'find=', `phone=${'1'.repeat(65)}`])(
+  'a search with %s is refused',
+  async (query) => {
+    expect(problemOf(await search(app.key, query))).toEqual([400, 'invalid_parameter']);
+  },
+);
 
 test.each(['status=Active', 'role=Editor'])('a search accepts %s up to 100 times', async (one) => {
   const search = async (times: number) => {

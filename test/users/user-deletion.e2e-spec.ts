@@ -9,7 +9,7 @@ import { aKey } from '../support/app/credentials.js';
 import { codesOf, deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
-import { PASSWORD, databaseOf, problemOf } from '../support/app/people.js';
+import { PASSWORD, aPerson, databaseOf, problemOf } from '../support/app/people.js';
 
 /** Deleted users (ADR 23) are not found by any route. Only the data that restores them is retained. */
 const app = setUpApp();
@@ -51,7 +51,7 @@ describe('a deleted user', () => {
 
   test('is not found by any route', async () => {
     const session = await app.login(user.username, PASSWORD);
-    const stored = { user_roles: 2, user_values: 3, sessions: 1, group_members: 1 };
+    const stored = { user_roles: 2, user_values: 4, sessions: 1, group_members: 1 };
     expect(await countRows(user.uuid)).toMatchObject(stored);
     expect(codesOf(await apply([deletion(user.uuid)]))).toEqual(['deleted']);
 
@@ -92,7 +92,7 @@ describe('a deleted user', () => {
     const { updated: _u, ...had } = before;
     expect(rest).toEqual({ ...had, group_roles: [] });
     expect((await app.key.get('/users/search?fulltext_search=zaphod')).body.Count).toBe(1);
-    expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 3, group_members: 0 });
+    expect(await countRows(user.uuid)).toMatchObject({ user_roles: 1, user_values: 4, group_members: 0 });
     expect(await app.app.get(UserCounts).countUsers(['Active'])).toMatchObject({ matching, all });
     expect((await app.login(user.username, PASSWORD)).headers['cookie']).toBeDefined();
     const { Results } = (await app.key.get(`/audit?target=${user.uuid}&action=user.restored`)).body;
@@ -103,9 +103,14 @@ describe('a deleted user', () => {
 
   test('can be restored only while the username is free', async () => {
     await apply([deletion(user.uuid)]);
-    const heir = await create(app.key, { username: user.username, external_id: user.external_id });
+    const heir = await create(app.key, {
+      username: user.username,
+      external_id: user.external_id,
+      firstname: 'Zoe',
+    });
     const conflict = await app.key.post(`/users/${user.uuid}/restore`);
-    const conflicts = ['username', 'external_id'].map((field) => ({ field, uuid: heir.uuid }));
+    const { uuid, username } = heir;
+    const conflicts = ['username', 'external_id'].map((field) => ({ field, uuid, username, name: 'Zoe' }));
     expect([conflict.status, conflict.body.conflicts]).toEqual([409, conflicts]);
     expect((await app.key.get(`/users/${user.uuid}`)).status).toBe(404);
     await apply([deletion(heir.uuid)]);
@@ -116,6 +121,7 @@ describe('a deleted user', () => {
     const refused = await narrow.post(`/users/${boss.uuid}/restore`);
     expect(problemOf(refused)).toEqual([403, 'insufficient_scope']);
     expect((await app.key.post(`/users/${boss.uuid}/restore`)).status).toBe(200);
+    await apply([deletion(boss.uuid as string)]);
   });
 
   test('is listed by GET /users/deleted', async () => {
@@ -126,9 +132,53 @@ describe('a deleted user', () => {
     const { body } = await app.key.get(`/users/deleted?since=${since}`);
     expect(body.Count).toBe(2);
     const deleted = expect.stringMatching(/Z$/) as unknown;
-    const { uuid, username, external_id } = user;
-    expect(body.Results[0]).toEqual({ uuid, username, external_id, deleted });
-    const second = (await app.key.get(`/users/deleted?since=${since}&limit=1&offset=1`)).body;
-    expect(second.Results.map((one: Json) => one.uuid)).toEqual([other.uuid]);
+    const { uuid, username, email, external_id, roles } = user;
+    const final_removal = deleted;
+    const shown = { uuid, username, email, external_id, roles, deleted, final_removal, reason: '' };
+    expect(body.Results[0]).toMatchObject({ ...shown, deleted_by: { kind: 'system', id: null, name: '' } });
+    const list = async (query: string) =>
+      (await app.key.get(`/users/deleted?since=${since}&${query}`)).body.Results.map((one: Json) => one.uuid);
+    expect(await list('limit=1&offset=1')).toEqual([other.uuid]);
+    expect(await list('order=desc')).toEqual([other.uuid, user.uuid]);
+    expect(await list(`uuid=${user.uuid.toUpperCase()}`)).toEqual([user.uuid]);
+    for (const text of [user.username.toUpperCase(), user.email, user.external_id, `"${user.username}`])
+      expect(await list(`search=${encodeURIComponent(text)}`)).toEqual(
+        text.startsWith('"') ? [] : [user.uuid],
+      );
+    expect(await list('search=%25')).toEqual([]);
+  });
+});
+
+describe('DELETE /users/{user_id}', () => {
+  const remove = (client: typeof app.key, uuid: string, headers?: Record<string, string>) =>
+    client.delete(`/users/${uuid}`, headers);
+
+  test('moves the user to the deleted users with the actor and the reason', async () => {
+    const { user, client } = await aPerson(app);
+    const webmaster = await app.login();
+    const stale = await remove(webmaster, user.uuid, { 'If-Match': '"99.0.full"' });
+    expect(problemOf(stale)).toEqual([412, 'precondition_failed']);
+    const headers = { 'If-Match': '"1.0.full"', 'X-Audit-Reason': 'left the company' };
+    const answer = await remove(webmaster, user.uuid, headers);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect((await client.get('/users/me')).status).toBe(401);
+    expect(problemOf(await remove(webmaster, user.uuid))).toEqual([404, 'not_found']);
+    const { Results } = (await app.key.get(`/users/deleted?uuid=${user.uuid}`)).body;
+    const deleted_by = { kind: 'user', name: 'admin' };
+    expect(Results).toMatchObject([{ username: user.username, deleted_by, reason: 'left the company' }]);
+    const [event] = (await app.key.get(`/users/${user.uuid}/history`)).body.Results;
+    expect(event).toMatchObject({ action: 'user.deleted', reason: 'left the company' });
+  });
+
+  test.each([
+    ['the own account', 'self', [403, 'self_block']],
+    ['the last Webmaster', 'key', [409, 'last_webmaster']],
+    ['a Webmaster without the scope webmasters', 'narrow', [403, 'insufficient_scope']],
+  ])('does not delete %s', async (_, who, refusal) => {
+    const admin = await app.login();
+    const { uuid } = (await admin.get('/users/me')).body;
+    const narrow = async () => (await aKey(app, 'users:write')).client;
+    const client = who === 'self' ? admin : who === 'key' ? app.key : await narrow();
+    expect(problemOf(await remove(client, uuid))).toEqual(refusal);
   });
 });

@@ -32,7 +32,7 @@ test.each([
     const uuid = answers.find(({ status }) => status === 201)?.body.uuid as string;
     for (const { body } of answers.filter(({ status }) => status === 409)) {
       expect(body.code).toBe(`${field}_taken`);
-      expect(body.conflicts).toContainEqual({ field, uuid });
+      expect(body.conflicts).toMatchObject([{ field, uuid }]);
     }
   },
 );

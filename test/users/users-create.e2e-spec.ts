@@ -26,6 +26,10 @@ const EMPTY = {
   attributes: {},
   hide_email: false,
   hide_phone_numbers: false,
+  password_change_required: false,
+  managed_by: '',
+  managed_part: '',
+  blocked_by: '',
 };
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { setUpApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
 
 const app = setUpApp();
@@ -8,6 +9,8 @@ const app = setUpApp();
 const createTag = () => randomBytes(5).toString('hex');
 
 /** Equality of names is tested in `unit/comparison-keys`. These names could be compared differently by a database collation. */
+
+const toConflict = (field: string, { uuid, username }: Json) => ({ field, uuid, username, name: '' });
 
 /** Expects a POST and a PUT with the wanted values to return 409 with the UUID of the holder, and to change nothing. */
 async function expectTaken(
@@ -17,7 +20,7 @@ async function expectTaken(
 ): Promise<void> {
   const holder = await create(app.key, held);
   const other = await create(app.key);
-  const conflict = { status: 409, code: `${field}_taken`, conflicts: [{ field, uuid: holder.uuid }] };
+  const conflict = { status: 409, code: `${field}_taken`, conflicts: [toConflict(field, holder)] };
   const created = await app.key.post('/users', aUser(wanted));
   expect([created.status, created.body]).toEqual([409, expect.objectContaining(conflict)]);
   const changed = await app.key.put(`/users/${other.uuid}`, { ...wanted, surname: 'Changed' });
@@ -137,9 +140,9 @@ test('a 409 response lists every conflict with another user', async () => {
   const { status, body } = await app.key.post('/users', aUser(wanted));
   expect([status, body.code]).toEqual([409, 'username_taken']);
   expect(body.conflicts).toEqual([
-    { field: 'username', uuid: one.uuid },
-    { field: 'email', uuid: two.uuid },
-    { field: 'external_id', uuid: three.uuid },
+    toConflict('username', one),
+    toConflict('email', two),
+    toConflict('external_id', three),
   ]);
 });
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aUser, create } from '../support/data/factories.js';
+import { csv, findUser, runImport } from '../support/app/imports.js';
 import { EXTRA_ROLES, LIMITS } from '../support/data/user-fields.js';
 import { aPerson } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
@@ -24,7 +25,7 @@ describe('an invalid value', () => {
     ['email', 'invalid_format', 'x'],
     ['user_avatar', 'invalid_format', 'javascript:alert(1)'],
     ['manager_uuid', 'invalid_format', '1'],
-    ['status', 'invalid_value', 'active'],
+    ['status', 'invalid_value', 'current'],
     ['about_me', 'too_long', 'x'.repeat(10_001)],
     ['roles', 'unknown_role', ['Editor', 'nobody']],
     ['social_media', 'unknown_field', { instagram: 'https://example.org/x' }],
@@ -45,6 +46,23 @@ describe('an invalid value', () => {
     const errors = ['about_me invalid_format', 'nickname unknown_field', 'phone invalid_type'];
     expect(refusalOf(answer)).toEqual([422, ...errors]);
   });
+});
+
+test.each(['blocked', 'BLOCKED', ' Blocked '])('the status %j is stored as Blocked', async (status) => {
+  const { uuid, username } = await create(app.key, { status: status.toLowerCase() });
+  expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
+  await app.key.put(`/users/${uuid}`, { status: 'aCtive' });
+  expect((await app.key.put(`/users/${uuid}`, { status })).body.status).toBe('Blocked');
+  const query = `/users/search?username=${username}&status=${status.trim()}`;
+  expect((await app.key.get(query)).body.Count).toBe(1);
+  const id = `status ${String(uuid)}`;
+  await runImport(
+    app.key,
+    csv('ExternalId,Username,Email,Status', `${id},${id},${uuid}@example.org,${status}`),
+  );
+  expect((await findUser(app.key, id)).status).toBe('Blocked');
+  const wrong = await app.key.put(`/users/${uuid}`, { status: 'Current' });
+  expect(wrong.body.errors[0].message).toBe('must be Active or Blocked');
 });
 
 test.each([

@@ -8,10 +8,10 @@ import { findNames, search } from '../support/app/search.js';
 const PASSWORD = 'a good password';
 const FULL = {
   username: 'hidden',
-  email: 'secret.address@example.org',
+  email: 'secret.address@hidden.example.org',
   external_id: 'HR-7',
-  phone: '+44 1',
-  mobile: '+44 2',
+  phone: '+44 1111',
+  mobile: '+44 2222',
   firstname: 'Harriet',
   about_me: 'Hello',
   authname: { saml: ['harriet@idp'] },
@@ -45,7 +45,10 @@ async function read(client: Client, { uuid, username }: Json): Promise<Json> {
 }
 
 /** Omits the fields that no member sees. */
-const omitPrivate = ({ authname: _a, attributes: _s, last_access: _l, ...rest }: Json): object => rest;
+const omitPrivate = (user: Json): Json =>
+  Object.fromEntries(Object.entries(user).filter(([field]) => !PRIVATE.includes(field)));
+const DATASET = ['managed_by', 'managed_part', 'blocked_by'];
+const PRIVATE = ['authname', 'attributes', 'last_access', 'password_change_required', ...DATASET];
 
 describe('hidden fields', () => {
   test('are empty for another member', async () => {
@@ -82,9 +85,15 @@ describe('hidden fields', () => {
   });
 });
 
-describe('a hidden email address', () => {
+describe('a hidden email address or number', () => {
   test.each([
     { email: FULL.email },
+    { email_domain: 'hidden.example.org' },
+    { phone: '441111' },
+    { phone: '2222' },
+    { find: '@hidden.example.org' },
+    { find: '+44 2222' },
+    { find: FULL.email },
     { email: FULL.email.toUpperCase() },
     { fulltext_search: FULL.email },
     { fulltext_search: 'secret.address' },
@@ -102,7 +111,8 @@ describe('a hidden email address', () => {
   });
 
   test('can be found by the owner', async () => {
-    expect(await findNames(self, { email: FULL.email })).toEqual(['hidden']);
+    for (const query of [{ email: FULL.email }, { email_domain: 'hidden.example.org' }, { phone: '1111' }])
+      expect(await findNames(self, query)).toEqual(['hidden']);
   });
 
   test('does not change the result order for members', async () => {

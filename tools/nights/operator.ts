@@ -47,6 +47,7 @@ export class Operator {
       ...facts,
       ...{ defaultRoles: [], words: new UnlistedWords(), isKnownFile: () => Promise.resolve(false) },
       past: {
+        isFirst: false,
         last: { id: runs[0]?.id ?? '', guards: [], line_ended: null },
         ...{ knownWords: undefined, changing: changing.slice(0, RUNS), reverts: [] },
       },

@@ -28,6 +28,8 @@ export const ACTIONS: readonly Event['action'][] = [
   'import.completed',
   'import.failed',
   'import.superseded',
+  'import.file_added',
+  'import.files_taken',
   'import_profile.saved',
   'import_profile.deleted',
   'database.restored',

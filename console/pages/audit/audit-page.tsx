@@ -1,21 +1,21 @@
 import { useResource } from '../../api/resource.js';
-import { setQuery, useUrl } from '../../lib/url.js';
+import { useUrl } from '../../lib/url.js';
 import { getLabel, formatNumber, formatValue, formatCode } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { SelectField, TextField } from '../../parts/field.js';
+import { NAME_INPUT, TimeField, createFilter } from '../../parts/filters.js';
 import { Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
-import { type Event, type Seal, loadEvents, loadSeal, toLocalInput } from './audit.js';
+import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
 import { Actor, Party } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const INITIAL_CHANGES = 3;
-const NAME_INPUT = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
 const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
@@ -40,19 +40,8 @@ const COLUMNS: readonly Column<Event>[] = [
 export function AuditPage() {
   const { query } = useUrl();
   const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
-  const getError = (name: string): string => {
-    if (data?.unknown === name) return 'is not the username of any user';
-    return problem?.code === 'invalid_parameter' && problem.detail.includes(name) ? 'is invalid' : '';
-  };
+  const filter = createFilter(query, problem, data?.unknown);
   const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
-  const filter = (name: string) => ({
-    name,
-    value: query.get(name) ?? '',
-    error: getError(name),
-    onValue: (value: string) => {
-      setQuery({ [name]: value.trim(), after: undefined }, { replace: true });
-    },
-  });
   return (
     <Page
       title="Audit"
@@ -117,25 +106,6 @@ const SealStatus = ({ seal }: { seal: Seal | undefined }) =>
   ) : (
     <>{LEAD} Nothing is sealed yet. Each hour is sealed after it has ended.</>
   );
-
-/** A time input in the local time zone. The URL contains the time in UTC, so that it can be shared. */
-function TimeField(props: { name: string; label: string; value: string; onValue: (value: string) => void }) {
-  const { name, label: text, value, onValue } = props;
-  return (
-    <div class="field">
-      <label for={`audit-${name}`}>{text}</label>
-      <input
-        id={`audit-${name}`}
-        type="datetime-local"
-        value={toLocalInput(value)}
-        onChange={(event) => {
-          const { value: typed } = event.currentTarget;
-          onValue(typed === '' ? '' : new Date(typed).toISOString());
-        }}
-      />
-    </div>
-  );
-}
 
 function Changes({ event: { changes, reason } }: { event: Event }) {
   const [first, others] = [changes.slice(0, INITIAL_CHANGES), changes.slice(INITIAL_CHANGES)];

@@ -1,5 +1,7 @@
 import { api, unwrap, getNextCursor } from '../../api/client.js';
 import type { components, paths } from '../../api/generated.js';
+import { findId } from '../../api/users.js';
+import { toUtc } from '../../parts/filters.js';
 
 export type Event = components['schemas']['AuditEventDto'];
 export type Seal = components['schemas']['AuditSealDto'];
@@ -10,13 +12,6 @@ const PAGE = 50;
 const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'until'] as const;
 /** Filters that accept a user name. */
 const NAME_FILTERS = ['actor', 'target'] as const;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Converts a local time to UTC. A date means midnight in the local time zone. The service rejects invalid values. */
-function toUtc(value: string): string {
-  const date = new Date(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
-  return Number.isNaN(date.getTime()) ? value : date.toISOString();
-}
 
 /** Converts the query of the page to a query of the API. Times are local. */
 function toQuery(page: URLSearchParams): Query {
@@ -25,21 +20,6 @@ function toQuery(page: URLSearchParams): Query {
   );
   const sent = set.map(([name, value]) => [name, /^(since|until)$/.test(name) ? toUtc(value) : value]);
   return Object.fromEntries(sent) as Query;
-}
-
-/** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
-async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {
-  if (UUID.test(typed)) return typed;
-  const params = { query: { username: typed, limit: 1 } };
-  return (await unwrap(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
-}
-
-/** Formats a time for a `datetime-local` input. */
-export function toLocalInput(value: string): string {
-  const millis = Date.parse(/^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00` : value);
-  if (Number.isNaN(millis)) return '';
-  const shift = new Date(millis).getTimezoneOffset() * 60_000;
-  return new Date(millis - shift).toISOString().slice(0, 16);
 }
 
 export interface Events {

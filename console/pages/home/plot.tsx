@@ -22,6 +22,7 @@ const formatDay = (day: string): string => DATE.format(new Date(`${day}T12:00`))
 export function Plot({ title, days, series }: { title: string; days: readonly Day[]; series: Series }) {
   const total = (day: Day): number => series.reduce((sum, { name }) => sum + day[name], 0);
   const most = Math.max(...days.map(total), 1);
+  const isExact = days.every(({ complete }) => complete);
   return (
     <figure class="plot">
       <svg
@@ -42,13 +43,12 @@ export function Plot({ title, days, series }: { title: string; days: readonly Da
         {series.map(({ name, text, tone }) => (
           <li key={name}>
             <span class={`dot of-${tone}`} />
-            {text} <strong>{formatNumber(days.reduce((sum, day) => sum + day[name], 0))}</strong>
+            {text} {!isExact && 'at least '}
+            <strong>{formatNumber(days.reduce((sum, day) => sum + day[name], 0))}</strong>
           </li>
         ))}
       </ul>
-      {days.some(({ complete }) => !complete) && (
-        <p class="small muted">The counts of some days are incomplete. See the table.</p>
-      )}
+      {!isExact && <p class="small muted">The counts of some days are incomplete. See the table.</p>}
       <details class="small">
         <summary>Show as table</summary>
         <DataTable

@@ -34,8 +34,10 @@ function formatChanges(parts: readonly [users: number, done: string][]): string 
 
 const formatPlannedChanges = (run: Run): string =>
   formatChanges([
+    [getCount(run, 'deleted'), 'deleted'],
     [countBlocked(run), 'blocked'],
     [getCount(run, 'reactivated'), 'reactivated'],
+    [getCount(run, 'restored'), 'restored'],
     [getCount(run, 'created'), 'created'],
     [getCount(run, 'updated'), 'updated'],
   ]);
@@ -43,8 +45,10 @@ const formatPlannedChanges = (run: Run): string =>
 /** Formats the changes of a revert. */
 const formatRevertedChanges = (run: Run): string =>
   formatChanges([
-    [getCount(run, 'created') + getCount(run, 'reactivated'), 'blocked'],
+    [getCount(run, 'created') + getCount(run, 'restored'), 'deleted, or blocked if in use'],
+    [getCount(run, 'reactivated'), 'blocked'],
     [countBlocked(run), 'reactivated'],
+    [getCount(run, 'deleted'), 'restored'],
     [getCount(run, 'updated'), 'restored to their previous values'],
   ]);
 
@@ -58,7 +62,7 @@ const formatFailures = (run: Run): string => {
 const createApproval = (run: Run): RunAction => ({
   label: run.state === 'planned' ? 'Apply' : 'Approve',
   buttonText: run.state === 'planned' ? 'Apply the plan' : 'Approve',
-  kind: countBlocked(run) > 0 ? 'danger' : 'primary',
+  kind: countBlocked(run) + getCount(run, 'deleted') > 0 ? 'danger' : 'primary',
   explanation: `${formatPlannedChanges(run)}${formatFailures(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/apply', toParams(id, reason))),

@@ -11,8 +11,14 @@ import { RowPerson } from './row-person.js';
 /** Maximum number of guards that are listed without a hint. */
 const MAX_EXPLAINED = 3;
 
+/** Formats the subject of a guard: a field, or a field and an error code as in `manager_uuid: unknown_reference`. */
+const formatSubject = (field: string): string => {
+  const [name = '', code] = field.split(': ');
+  return code === undefined ? getLabel(name) : `${getLabel(name)}, ${formatCode(code).toLowerCase()}`;
+};
+
 function formatGuard({ field, value, limit }: Guard): string {
-  const subject = field === null ? '' : `${getLabel(field)}: `;
+  const subject = field === null ? '' : `${formatSubject(field)}: `;
   return `${subject}${formatNumber(value)}. More than ${formatNumber(limit)} need approval.`;
 }
 
@@ -49,7 +55,7 @@ export function Guards({ run }: { run: Run }) {
           <p class="muted">{guard.hint}</p>
           {guard.examples.length > 0 && (
             <Table
-              caption={`Examples: ${formatCode(guard.name)}${guard.field ? `, ${getLabel(guard.field)}` : ''}`}
+              caption={`Examples: ${formatCode(guard.name)}${guard.field ? `, ${formatSubject(guard.field)}` : ''}`}
               rows={guard.examples}
               getKey={({ line, external_id }) => `${line ?? ''} ${external_id}`}
               columns={[

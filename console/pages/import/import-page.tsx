@@ -4,7 +4,7 @@ import { isWorking, useRunEvents } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
 import { getOptionName, formatOptionValue } from '../../api/options.js';
-import { formatCount, getLabel, formatSize, formatCode } from '../../lib/text.js';
+import { formatCount, getLabel, formatSize, formatCode, formatValue } from '../../lib/text.js';
 import { formatDuration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icon.js';
@@ -20,7 +20,7 @@ import { Decisions } from './decisions.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { listOutcomes, isWaiting, loadRun, getSeconds, getTitle } from './runs.js';
+import { listOutcomes, isWaiting, loadRun, getTitle } from './runs.js';
 
 /** The page of a run: its progress, outcome, tripped guards and rows. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -29,15 +29,16 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
   useRunEvents(run ? [run] : [], set);
   useEndToast(run);
   if (!run) return <Page title={problem ? 'Import' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
-  const seconds = getSeconds(run);
   return (
     <Page
       title={getTitle(run)}
       titleBadge={<StatePill state={run.state} />}
       lead={
         <>
-          {run.dry_run && 'Dry run · '}Data set {run.options.dataset} · received <Time at={run.created} />
-          {seconds !== undefined && ` · took ${formatDuration(seconds)}`}
+          {run.dry_run && 'Dry run · '}
+          {run.change ? `Reason: ${run.reason ?? ''}` : `Data set ${run.options.dataset}`} · received{' '}
+          <Time at={run.created} />
+          {run.duration_seconds !== null && ` · took ${formatDuration(run.duration_seconds)}`}
         </>
       }
       actions={<Actions run={run} onChange={reload} />}
@@ -105,7 +106,8 @@ function Details({ run }: { run: Run }) {
     ([name, value]) => !IN_HEADER.includes(name) && value !== false && value !== 'none',
   );
   const facts: [string, preact.ComponentChildren][] = [
-    ...(run.reverts
+    ...(run.where ? [['Search', formatValue(run.where)] as [string, preact.ComponentChildren]] : []),
+    ...(run.reverts || run.change
       ? []
       : [['File', `${run.file.name}, ${formatSize(run.file.size)}`] as [string, preact.ComponentChildren]]),
     ['Rows', run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row')],
@@ -126,7 +128,7 @@ function Details({ run }: { run: Run }) {
       getOptionName(name),
       formatOptionValue(name, value),
     ]),
-    ...(run.reverts
+    ...(run.reverts || run.change
       ? []
       : [['SHA-256', <Copy text={run.file.sha256} what="checksum" />] as [string, preact.ComponentChildren]]),
     ['ID', <Copy text={run.id} what="id" />],

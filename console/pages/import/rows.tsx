@@ -20,6 +20,8 @@ const TONES: Record<Row['outcome'], Tone> = {
   unchanged: 'quiet',
   blocked: 'warn',
   reactivated: 'good',
+  deleted: 'warn',
+  restored: 'good',
   skipped: 'quiet',
   error: 'bad',
   missing: 'warn',

@@ -1,5 +1,7 @@
 import { type Outcome, type Row, type Run, api, unwrap, getNextCursor } from '../../api/client.js';
-import { formatCode } from '../../lib/text.js';
+import { findId } from '../../api/users.js';
+import { formatCode, formatCount, formatValue, getLabel } from '../../lib/text.js';
+import { toUtc } from '../../parts/filters.js';
 import { searchUsers } from '../users/search.js';
 
 const OUTCOMES: readonly Outcome[] = [
@@ -7,6 +9,8 @@ const OUTCOMES: readonly Outcome[] = [
   'updated',
   'reactivated',
   'blocked',
+  'deleted',
+  'restored',
   'unchanged',
   'skipped',
   'error',
@@ -23,16 +27,34 @@ export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);
 const RUNS_PER_PAGE = 25;
 const ROWS_PER_PAGE = 50;
 
+/** Filters of runs, with the names of the API. */
+export const FILTERS = ['state', 'dataset', 'profile', 'actor', 'created_since', 'created_until'] as const;
+
+interface RunList {
+  count: number;
+  runs: Run[];
+  next: string;
+  /** Filter with an unknown user name. */
+  unknown?: string;
+}
+
 /** Loads a page of runs, newest first. The query parameter `after` contains the offset. */
-export async function loadRuns(query: URLSearchParams, signal: AbortSignal) {
+export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Promise<RunList> {
   const offset = Number(query.get('after') ?? 0);
-  const [state, dataset] = [query.get('state'), query.get('dataset')];
+  const { state, actor, ...filters } = Object.fromEntries(
+    FILTERS.map((name) => [name, query.get(name) ?? ''] as const)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => [name, name.startsWith('created') ? toUtc(value) : value]),
+  );
+  const actorId = actor && (await findId(actor, signal));
+  if (actor && !actorId) return { count: 0, runs: [], next: '', unknown: 'actor' };
   const params = {
     query: {
       offset,
       limit: RUNS_PER_PAGE,
       ...(state && { state: state === WAITING ? UNDECIDED : [state as Run['state']] }),
-      ...(dataset && { dataset }),
+      ...(actorId && { actor: actorId }),
+      ...filters,
     },
   };
   const { data } = await unwrap(api.GET('/api/0.3/imports', { params, signal }));
@@ -135,23 +157,39 @@ export function getCount({ counts, missing }: RunCounts, outcome: Outcome): numb
   return counts?.[outcome] ?? 0;
 }
 
-/** Returns the title of a run. A revert has the file name of the reverted run. */
-export const getTitle = ({ reverts, file }: Pick<Run, 'reverts' | 'file'>): string =>
-  reverts ? `Revert of ${file.name}` : file.name;
+/** Returns the title of a run. A revert has the title of the reverted run. */
+export function getTitle(
+  run: Pick<Run, 'reverts' | 'file'> & Partial<Pick<Run, 'change' | 'progress'>>,
+): string {
+  const { reverts, file, change, progress } = run;
+  const title = change ? formatBulkChange(change, progress?.rows_total ?? null) : file.name;
+  return reverts ? `Revert of ${title}` : title;
+}
+
+/** Formats a bulk change: "Bulk change: block 20 users". */
+function formatBulkChange(change: NonNullable<Run['change']>, rows: number | null): string {
+  const users = rows === null ? 'users' : formatCount(rows, 'user');
+  const actions = Object.entries(change).map(([field, value]) => {
+    const text = formatValue(value);
+    if (field === 'delete') return 'delete';
+    if (field === 'status') return text.toLowerCase() === 'blocked' ? 'block' : 'reactivate';
+    if (field === 'add_roles') return `add ${text} to`;
+    if (field === 'remove_roles') return `remove ${text} from`;
+    return field === 'dataset' ? 'set the data set of' : `change ${getLabel(field).toLowerCase()} of`;
+  });
+  return `Bulk change: ${actions.join(', ')} ${users}`;
+}
 
 /** Returns the number of users that a run blocks, including users missing from the file. */
 export const countBlocked = (run: RunCounts): number => getCount(run, 'blocked') + run.missing.blocked;
 
 /** Returns the number of users that a run changes. */
 export const countChanged = (run: RunCounts): number =>
-  countBlocked(run) + getCount(run, 'created') + getCount(run, 'updated') + getCount(run, 'reactivated');
+  CHANGING.reduce((sum, outcome) => sum + getCount(run, outcome), countBlocked(run));
+const CHANGING = ['created', 'updated', 'reactivated', 'deleted', 'restored'] as const;
 
 /** Formats an outcome. Missing users may be reported only, or blocked. */
 export function formatOutcome(run: RunCounts, outcome: Outcome, isPlan = false): string {
   if (outcome !== 'missing' || run.missing.blocked === 0) return formatCode(outcome);
   return isPlan ? 'Missing, to be blocked' : 'Missing, blocked';
 }
-
-/** Returns the duration of a run in seconds. @returns undefined for an unfinished run, or if it waited for approval. */
-export const getSeconds = ({ started, finished, approved_by: approver }: Run): number | undefined =>
-  started && finished && !approver ? (Date.parse(finished) - Date.parse(started)) / 1000 : undefined;

@@ -135,7 +135,7 @@ const buildColumns = (onAction: (pendingAction: KeyAction) => void): readonly Co
           <a class="button" href={toHref('/audit', { actor: key.id })}>
             Activity
           </a>
-          {canBlock(key) && (
+          {key.fuse_blown && (
             <button
               type="button"
               onClick={() => {
@@ -158,25 +158,28 @@ const buildColumns = (onAction: (pendingAction: KeyAction) => void): readonly Co
   },
 ];
 
-/** Returns true if a key may block users and therefore has a fuse. */
-const canBlock = ({ scopes }: Key): boolean =>
-  scopes === null || ['users:write', 'imports:write'].some((scope) => scopes.includes(scope));
-
 function State({ of: key }: { of: Key }) {
   const left = getDaysLeft(key);
   if (key.state !== 'active') return <Pill tone="quiet">{key.state}</Pill>;
-  if (left === undefined) return <Pill tone="good">active</Pill>;
-  if (left > SOON_DAYS)
+  if (left === undefined)
     return (
       <>
         <Pill tone="good">active</Pill>
         <br />
-        <span class="muted small">
-          until <Time at={key.expires} isShort={false} />
-        </span>
+        <span class="muted small">never expires</span>
       </>
     );
-  return <Pill tone="warn">{left <= 1 ? 'expires today' : `expires in ${left} days`}</Pill>;
+  const isSoon = left <= SOON_DAYS;
+  const text = !isSoon ? 'active' : left <= 1 ? 'expires today' : `expires in ${left} days`;
+  return (
+    <>
+      <Pill tone={isSoon ? 'warn' : 'good'}>{text}</Pill>
+      <br />
+      <span class="muted small">
+        until <Time at={key.expires} isShort={false} />
+      </span>
+    </>
+  );
 }
 
 function KeyActionConfirmation({

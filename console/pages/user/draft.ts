@@ -62,6 +62,18 @@ export function toDraft(user: User): Draft {
   return draft;
 }
 
+/** The form of a new user, with the default role. */
+export const EMPTY_DRAFT: Draft = {
+  ...Object.fromEntries([...LINES, ...CONTACTS].map((name) => [name, ''])),
+  manager_uuid: '',
+  user_avatar: '',
+  about_me: '',
+  ...Object.fromEntries(NETWORKS.map((network) => [`social_media.${network}`, ''])),
+  authname: '',
+  roles: ['Organisational user'],
+  ...Object.fromEntries(CHECKBOXES.map((name) => [name, false])),
+};
+
 const isEqual = (a: Value | undefined, b: Value | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 

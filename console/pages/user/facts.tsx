@@ -1,11 +1,14 @@
 import type { ComponentChildren } from 'preact';
-import type { User } from '../../api/client.js';
+import type { AuditEvent, User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { getLabel } from '../../lib/text.js';
+import { formatCount, getLabel } from '../../lib/text.js';
+import { toHref } from '../../lib/url.js';
+import { ActorName } from '../../parts/actor-name.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
-import { loadGroups } from '../../api/users.js';
+import { findLatestEvent, loadGroups } from '../../api/users.js';
+import { searchUsers } from '../users/search.js';
 
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>
@@ -27,6 +30,55 @@ const Names = ({ values }: { values: readonly string[] }) =>
     <span class="none">none</span>
   );
 
+/** Shows which data set manages the user, who wrote it last, who blocked it, and the direct reports. */
+function Origin({ user }: { user: User }) {
+  const { uuid, updated, status, managed_by, managed_part, blocked_by } = user;
+  const key = `${uuid} ${updated}`;
+  const byImport = useResource(key, (signal) => findLatestEvent(uuid, { actor_kind: 'import' }, signal));
+  const block = useResource(status === 'Blocked' ? key : undefined, (signal) =>
+    findLatestEvent(uuid, { action: ['user.blocked'] }, signal),
+  );
+  const search = new URLSearchParams({ manager_uuid: uuid });
+  const reports = useResource(uuid, (signal) => searchUsers(search, signal, 1));
+  return (
+    <>
+      <Fact name="data_set">
+        {managed_by ? (
+          [managed_by, managed_part].filter(Boolean).join(', part ')
+        ) : (
+          <span class="none">none</span>
+        )}
+      </Fact>
+      {byImport.data && (
+        <Fact name="last_import">
+          <EventSource event={byImport.data} />
+        </Fact>
+      )}
+      {status === 'Blocked' && block.data && (
+        <Fact name="blocked_by">
+          <EventSource event={block.data} />
+          {blocked_by && `, because the file of ${blocked_by} did not contain the user`}
+          {block.data.reason && `: ${block.data.reason}`}
+        </Fact>
+      )}
+      <Fact name="direct_reports">
+        {reports.data?.count ? (
+          <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports.data.count, 'user')}</a>
+        ) : (
+          <span class="none">none</span>
+        )}
+      </Fact>
+    </>
+  );
+}
+
+/** Shows the actor and the time of an audit event. */
+const EventSource = ({ event }: { event: AuditEvent }) => (
+  <>
+    <ActorName actor={event.actor} /> <Time at={event.time} />
+  </>
+);
+
 /** Shows the read-only fields of a user: times, groups, roles from groups and UUID. */
 export function Facts({ user, isFull }: { user: User; isFull: boolean }) {
   const groups = useResource(isFull ? user.uuid : undefined, (signal) => loadGroups(user.uuid, signal));
@@ -44,6 +96,7 @@ export function Facts({ user, isFull }: { user: User; isFull: boolean }) {
             <Time at={user.last_access} />
           </Fact>
         )}
+        {isFull && <Origin user={user} />}
         {isFull && (
           <Fact name="groups">
             {groups.data ? <Names values={groups.data.map(({ display_name }) => display_name)} /> : '…'}

@@ -1,7 +1,8 @@
 import type { HistoryEvent } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { toHref, useUrl } from '../../lib/url.js';
+import { useUrl } from '../../lib/url.js';
 import { formatCode } from '../../lib/text.js';
+import { ActorName } from '../../parts/actor-name.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
@@ -9,8 +10,6 @@ import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
 import { loadHistory } from '../../api/users.js';
-
-const PAGES: Partial<Record<HistoryEvent['actor']['kind'], string>> = { user: '/users', import: '/imports' };
 
 /** Shows the audit events of a user with their actors and changed values. */
 export function History({ id }: { id: string }) {
@@ -40,13 +39,12 @@ export function History({ id }: { id: string }) {
 
 function Event({ event }: { event: HistoryEvent }) {
   const { actor, action, changes, reason, time, ip, request_id } = event;
-  const page = PAGES[actor.kind];
   return (
     <li>
       <div class="when">
         <strong>{formatCode(action.replace('user.', ''))}</strong>
         <span>
-          by {page && actor.id ? <a href={toHref(`${page}/${actor.id}`)}>{actor.name}</a> : actor.name}
+          by <ActorName actor={actor} />
         </span>
         <span class="muted small">
           <Time at={time} />

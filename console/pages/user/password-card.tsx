@@ -5,22 +5,32 @@ import { HiddenUsername, TextField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { showToast } from '../../parts/toast.js';
-import { type UserVersion, loadUser, saveUser } from '../../api/users.js';
+import type { User } from '../../api/client.js';
+import { loadUser, saveUser } from '../../api/users.js';
+import { GeneratePasswordButton } from './generate-password-button.js';
 
 interface PasswordProps {
-  version: UserVersion;
+  user: User;
   isSelf: boolean;
   onChange: () => void;
 }
 
+/** Sets a password, or generates one for another user. */
+export const PasswordCard = ({ user, isSelf, onChange }: PasswordProps) => (
+  <Card title="Password" actions={!isSelf && <GeneratePasswordButton user={user} onChange={onChange} />}>
+    {user.password_change_required && <p>The user must choose a new password at the next sign-in.</p>}
+    <PasswordForm user={user} isSelf={isSelf} onChange={onChange} />
+  </Card>
+);
+
 /** Sets a password. Users must enter their current password to change their own. */
-export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
+export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
   const { run, isBusy, problem } = useAction();
   useUnsavedWarning(password !== '' || current !== '');
   const save = async (): Promise<void> => {
-    const latest = await loadUser(version.user.uuid); // a password cannot overwrite other changes, so the latest version is fine
+    const latest = await loadUser(user.uuid); // a password cannot overwrite other changes, so the latest version is fine
     await saveUser(latest, { password, ...(isSelf && { current_password: current }) });
     setPassword('');
     setCurrent('');
@@ -30,39 +40,37 @@ export function PasswordCard({ version, isSelf, onChange }: PasswordProps) {
     onChange();
   };
   return (
-    <Card title="Password">
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(save);
-        }}
-      >
-        <HiddenUsername user={version.user} />
-        {isSelf && (
-          <TextField
-            name="current_password"
-            value={current}
-            onValue={setCurrent}
-            error={problem?.getFieldError('current_password')}
-            input={{ type: 'password', autocomplete: 'current-password', required: true }}
-          />
-        )}
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(save);
+      }}
+    >
+      <HiddenUsername user={user} />
+      {isSelf && (
         <TextField
-          name="password"
-          label="New password"
-          value={password}
-          onValue={setPassword}
-          error={problem?.getFieldError('password')}
-          input={{ type: 'password', autocomplete: 'new-password', required: true }}
+          name="current_password"
+          value={current}
+          onValue={setCurrent}
+          error={problem?.getFieldError('current_password')}
+          input={{ type: 'password', autocomplete: 'current-password', required: true }}
         />
-        <ProblemNote problem={problem} fields={['password', 'current_password']} />
-        <div>
-          <button type="submit" disabled={isBusy}>
-            {isSelf ? 'Change password' : 'Set password'}
-          </button>
-        </div>
-      </form>
-    </Card>
+      )}
+      <TextField
+        name="password"
+        label="New password"
+        value={password}
+        onValue={setPassword}
+        error={problem?.getFieldError('password')}
+        input={{ type: 'password', autocomplete: 'new-password', required: true }}
+      />
+      <ProblemNote problem={problem} fields={['password', 'current_password']} />
+      <div>
+        <button type="submit" disabled={isBusy}>
+          {isSelf ? 'Change password' : 'Set password'}
+        </button>
+      </div>
+    </form>
   );
 }

@@ -75,7 +75,8 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
   );
 }
 
-function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
+/** Shows the fields of a profile. */
+export function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
   const draft = toDraft(user);
   return (
     <dl class="facts">

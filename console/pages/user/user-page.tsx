@@ -3,11 +3,14 @@ import { useResource } from '../../api/resource.js';
 import { isWebmaster, sessionState } from '../../api/session.js';
 import { useUrl } from '../../lib/url.js';
 import { Avatar, getDisplayName } from '../../parts/avatar.js';
+import { Icon } from '../../parts/icon.js';
 import { Page } from '../../parts/page.js';
 import { StatusPill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Tabs } from '../../parts/tabs.js';
 import { BlockButton } from './block-button.js';
+import { DeleteButton } from './delete-button.js';
+import { GeneratePasswordButton } from './generate-password-button.js';
 import { History } from './history.js';
 import { type UserVersion, loadUser } from '../../api/users.js';
 import { PasswordCard } from './password-card.js';
@@ -45,7 +48,15 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
           <span>{[user.username, user.email].filter(Boolean).join(' · ')}</span>
         </span>
       }
-      actions={isFull && !isSelf && <BlockButton version={data} onChange={change} />}
+      actions={
+        isFull &&
+        !isSelf && (
+          <>
+            <BlockButton version={data} onChange={change} />
+            <DeleteButton version={data} />
+          </>
+        )
+      }
     >
       {tabs.length > 1 && <Tabs name="tab" label="User sections" tabs={tabs} />}
       {tab === 'sessions' ? (
@@ -54,12 +65,21 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
         <History id={id} />
       ) : (
         <div class="stack">
+          {isFull && query.has('new') && (
+            <div class="note info" role="status">
+              <Icon name="check" />
+              <div>
+                <p>The user was created and has no password yet.</p>
+                <GeneratePasswordButton user={user} onChange={reload} />
+              </div>
+            </div>
+          )}
           {isFull && <WaitingChanges user={user} />}
           <div class="split">
             <Profile version={data} isFull={isFull} isSelf={isSelf} onChange={change} />
             <div class="stack">
               <Facts user={user} isFull={isFull} />
-              {(isFull || isSelf) && <PasswordCard version={data} isSelf={isSelf} onChange={reload} />}
+              {(isFull || isSelf) && <PasswordCard user={user} isSelf={isSelf} onChange={reload} />}
             </div>
           </div>
         </div>

@@ -5,19 +5,17 @@ type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['qu
 
 const PAGE = 50;
 
-/** Converts typed text to a prefix search: `lov ad` finds Ada Lovelace. */
-const toSearchText = (text: string): string => text.trim().replace(/[^\s*]{2}(?=\s|$)/gu, '$&*');
-
 /** Converts the query of the page to a query of the API. */
 function toQuery(page: URLSearchParams): Query {
-  const text = toSearchText(page.get('q') ?? '');
+  const text = page.get('q')?.trim();
   const one = (name: string): string | undefined => page.get(name) || undefined;
   const external = one('linked');
   return {
-    ...(text && { fulltext_search: text }),
+    ...(text && { find: text }),
     ...(one('status') && { status: [one('status') as User['status']] }),
     ...(one('role') && { role: [one('role') ?? ''] }),
     ...(one('managed_by') && { managed_by: one('managed_by') ?? '' }),
+    ...(one('manager_uuid') && { manager_uuid: one('manager_uuid') ?? '' }),
     ...(external && { has_external_id: external === 'yes' }),
     ...(one('sort') && { sort: one('sort') as NonNullable<Query['sort']> }),
     ...(one('order') && { order: one('order') as NonNullable<Query['order']> }),
@@ -41,11 +39,17 @@ export async function searchUsers(
   return { count: data.Count, users: data.Results, next: getNextCursor(headers) };
 }
 
+/** Returns the conditions that all users in the list meet. */
+export function toFilters(page: URLSearchParams) {
+  const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
+  return Object.keys(filters).length > 0 ? filters : { status: ALL_STATUSES };
+}
+const ALL_STATUSES: User['status'][] = ['Active', 'Blocked'];
+
 /** Returns the URL of the export of all users in the list, for Webmasters. */
 export function getExportUrl(page: URLSearchParams): string {
-  const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
   const query = new URLSearchParams({ all: 'true' });
-  for (const [name, value] of Object.entries(filters))
+  for (const [name, value] of Object.entries(toFilters(page)))
     for (const each of [value].flat()) query.append(name, String(each));
   return `/api/0.3/users/export.csv?${query.toString()}`;
 }

@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
-import { setQuery, useUrl } from '../../lib/url.js';
+import { setQuery, toHref, useUrl } from '../../lib/url.js';
 import { SelectField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { Page } from '../../parts/page.js';
@@ -10,9 +11,11 @@ import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
+import { UserLink } from '../../parts/user-link.js';
 import { ColumnChoice } from './column-choice.js';
 import { parseColumns } from './columns.js';
-import { getExportUrl, searchUsers } from './search.js';
+import { getExportUrl, searchUsers, toFilters } from './search.js';
+import { NO_SELECTION, type Selection, SelectionBar, createSelectionColumn } from './selection.js';
 
 /** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
@@ -23,6 +26,14 @@ export function UsersPage({ user }: { user: User }) {
     searchUsers(searchQuery, signal),
   );
   const columns = parseColumns(query.get('columns'));
+  const filters = JSON.stringify(toFilters(searchQuery));
+  const [chosen, setChosen] = useState({ filters, selection: NO_SELECTION });
+  // Another search ends the selection.
+  const selection = chosen.filters === filters ? chosen.selection : NO_SELECTION;
+  const select = (next: Selection): void => {
+    setChosen({ filters, selection: next });
+  };
+  const manager = query.get('manager_uuid');
   const isSearch = (query.get('q') ?? '') !== '';
   return (
     <Page
@@ -30,6 +41,16 @@ export function UsersPage({ user }: { user: User }) {
       actions={
         <>
           <ColumnChoice chosen={columns} />
+          {isWebmaster(user) && (
+            <>
+              <a class="button" href={toHref('/users/deleted')}>
+                Deleted users
+              </a>
+              <a class="button primary" href={toHref('/users/new')}>
+                New user
+              </a>
+            </>
+          )}
           {isWebmaster(user) && (
             <a
               class="button"
@@ -45,11 +66,20 @@ export function UsersPage({ user }: { user: User }) {
       }
     >
       <Filters isFull={isWebmaster(user)} />
+      {isWebmaster(user) && (
+        <SelectionBar selection={selection} count={data?.count ?? 0} query={searchQuery} onChange={select} />
+      )}
+      {manager && (
+        <p>
+          Direct reports of <UserLink id={manager} />. <a href={toHref('/users')}>Show all users</a>
+        </p>
+      )}
       <ProblemNote problem={problem} />
       {!(problem && !data) && (
         <Table
           caption="Users"
-          columns={columns}
+          hasCards
+          columns={isWebmaster(user) ? [createSelectionColumn(selection, data, select), ...columns] : columns}
           rows={data?.users ?? []}
           getKey={(each) => each.uuid}
           sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
@@ -59,7 +89,7 @@ export function UsersPage({ user }: { user: User }) {
           }}
           isLoading={isLoading}
           hasFailed={problem !== undefined && !data}
-          empty="No users match these filters."
+          empty="No users match."
         />
       )}
       <Pager
@@ -90,7 +120,7 @@ function Filters({ isFull }: { isFull: boolean }) {
       <SearchField
         name="q"
         label="Search"
-        placeholder="Start of a name, username, e-mail or external ID"
+        placeholder="Name, e-mail, @domain, phone or ID"
         resets={['sort', 'order']}
       />
       {isFull && (

@@ -71,9 +71,10 @@ export class KeyFuseRepository {
     await upsertRows(tx, KeyFuseEntity, ['key_id'], [fuse]);
   }
 
-  async countBlownFuses(after: string, until: string): Promise<number> {
-    const text = 'SELECT COUNT(*) AS count FROM key_fuses WHERE blown > ? AND blown <= ?';
-    return countRows(this.database, text, [after, until]);
+  /** Lists the keys whose fuse has blown in a period. */
+  async listBlown(after: string, until: string): Promise<{ key_id: string }[]> {
+    const sql = 'SELECT key_id FROM key_fuses WHERE blown > ? AND blown <= ?';
+    return this.database.query(sql, [after, until]);
   }
 
   /**

@@ -132,9 +132,11 @@ export class KeyFuse {
     }, caller);
   }
 
-  async countBlownFuses(): Promise<number> {
+  /** Returns the ids of the keys whose fuse has blown within the last hour. */
+  async findBlownKeys(): Promise<Set<string>> {
     const time = now();
-    return this.repository.countBlownFuses(subtractHour(time), computeLatestTrustedTime(time));
+    const rows = await this.repository.listBlown(subtractHour(time), computeLatestTrustedTime(time));
+    return new Set(rows.map(({ key_id }) => key_id));
   }
 
   /** Deletes rows that are more than an hour old, in small batches, so that other writers do not wait long. */

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { Env, EnvError } from '../../platform/config/env.js';
 
-export type AlertType = 'import.needs_approval' | 'import.overdue' | 'import.folder_lost';
+export type AlertType =
+  'import.needs_approval' | 'import.failed' | 'import.cancelled' | 'import.overdue' | 'import.folder_lost';
 
 /**
  * An alert for operators. An alert that is sent again keeps its `id`, so that the receiver can recognize the

@@ -15,7 +15,7 @@ const LEASE = 'alerts';
 const LEASE_SECONDS = 60;
 const REMINDER_SECONDS = 24 * 60 * 60;
 const INTERVAL_MILLIS = 5000;
-/** Maximum number of alerts about runs waiting for approval that are sent at a time. */
+/** Maximum number of alerts about runs that are sent at a time. */
 const RUNS_PER_PASS = 20;
 /** Pause after the first failed delivery. It doubles with each further failure. */
 const FIRST_PAUSE_MILLIS = 10_000;
@@ -27,8 +27,8 @@ const LAST_PAUSE_MILLIS = 10 * 60_000;
 const SHUTDOWN_MILLIS = 2000;
 
 /**
- * Sends alerts to operators (NOTIFY_URL, NOTIFY_COMMAND) about imports that wait for approval or are overdue, and about
- * an unavailable drop folder. Only one instance sends alerts at a time. An alert is recorded only after its delivery, so
+ * Sends alerts to operators (NOTIFY_URL, NOTIFY_COMMAND) about imports that wait for approval, end early or are overdue,
+ * and about an unavailable drop folder. Only one instance sends alerts at a time. An alert is recorded only after its delivery, so
  * a crash may repeat an alert but never loses it. A failed alert is sent again.
  */
 @Injectable()
@@ -75,9 +75,14 @@ export class Alerts implements BeforeApplicationShutdown {
 
   private async runPass(): Promise<void> {
     await this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
-      for (const run of await this.runs.listWithoutAlert(RUNS_PER_PASS)) {
-        if (!(await this.deliver(createParkedAlert(run, this.urlOf(`imports/${run.id}`))))) return;
-        await this.transactions.run((tx) => this.runs.update(tx, run.id, { alerted: now() }));
+      const yesterday = addSeconds(now(), -REMINDER_SECONDS);
+      for (const run of await this.runs.listWithoutAlert(yesterday, RUNS_PER_PASS)) {
+        if (!(await this.deliver(createRunAlert(run, this.urlOf(`imports/${run.id}`))))) return;
+        await this.transactions.run(async (tx) => {
+          // If the run has ended in the meantime, its next alert is due.
+          const isCurrent = (await this.runs.lock(tx, run.id))?.state === run.state;
+          if (isCurrent) await this.runs.update(tx, run.id, { alerted: now() });
+        });
         if (this.isStopping) return;
       }
       const { folderFault, lastAvailable } = this.schedule;
@@ -141,8 +146,9 @@ export class Alerts implements BeforeApplicationShutdown {
   }
 }
 
-function createParkedAlert(run: ImportRun, url: string): Alert {
-  const { id, dataset, part, counts, guards } = run;
+/** Creates the alert for a run that waits for approval or has ended early. */
+function createRunAlert(run: ImportRun, url: string): Alert {
+  const { id, state, dataset, part, counts, guards } = run;
   const hits = guards.filter((guard) => guard.hit).map(({ name, value, limit }) => ({ name, value, limit }));
   const data = {
     id,
@@ -153,7 +159,11 @@ function createParkedAlert(run: ImportRun, url: string): Alert {
     counts,
     missing: missingCountsOf(run),
     guards: hits,
+    reason: run.reason?.code ?? null,
   };
+  // An approved run can fail later. The receiver must not mistake its second alert for a repetition.
+  if (state === 'failed' || state === 'cancelled')
+    return createAlert(`${id}-${state}`, `import.${state}`, data);
   return createAlert(id, 'import.needs_approval', data);
 }
 

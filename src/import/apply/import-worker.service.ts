@@ -266,9 +266,7 @@ export class ImportWorker implements BeforeApplicationShutdown {
     const ended = await this.endWaitingRun(id, 'disown', (tx, { starter }) =>
       this.rights.findLostRight(tx, { starter, approver: null }),
     );
-    if (!ended) return;
-    this.log.info('import', { run: id, state: 'cancelled' });
-    this.events.notify(id);
+    if (ended) this.events.notify(id);
   }
 
   /**
@@ -283,11 +281,12 @@ export class ImportWorker implements BeforeApplicationShutdown {
     const ended = await this.transactions.run(async (tx) => {
       const run = await this.runs.lock(tx, id);
       const reason = run && WAITING.includes(run.state) ? await findReason(tx, run) : undefined;
-      if (run && reason) await this.transitions.transition(tx, run, name, { reason });
-      return reason !== undefined;
+      return run && reason && this.transitions.transition(tx, run, name, { reason });
     });
+    if (!ended) return false;
+    this.transitions.logState(ended);
     // If the file cannot be deleted now, the next purge deletes it.
-    if (ended) await this.files.delete(id);
-    return ended;
+    await this.files.delete(id);
+    return true;
   }
 }

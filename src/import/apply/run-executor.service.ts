@@ -13,7 +13,7 @@ import { Applier } from './applier.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
-import { type ImportRun, type RunChange, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, type RunChange, callerOf, hasFile, userScopeOf } from '../runs/import-run.js';
 import type { Guard } from '../runs/import-guard.js';
 import {
   LeaseLostError,
@@ -94,7 +94,8 @@ export class RunExecutor {
     const planned = await this.planner.plan(run, checkpoint);
     // In a revert, failed rows can block users too, because the valid changes of a failed row are applied.
     const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailedRows(run.id);
-    const blocked = planned.counts.blocked + planned.missing_blocked + ofFailed;
+    const { blocked: ofRows, deleted } = planned.counts;
+    const blocked = ofRows + deleted + planned.missing_blocked + ofFailed;
     const fuse = blocked > 0 ? await this.buildKeyFuseGuard(run, blocked) : undefined;
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);
@@ -152,15 +153,19 @@ export class RunExecutor {
    * Moves a run to another state. The transitions `park` and `apply` also end the older plans that this run replaces.
    */
   private async transition(checkpoint: Checkpoint, name: TransitionName, change: RunChange): Promise<void> {
-    await checkpoint.commit(async (tx, run) => {
+    const moved = await checkpoint.commit(async (tx, run) => {
       if (name === 'park' || name === 'apply') await this.endSupersededPlans(tx, run);
-      await this.transitions.transition(tx, run, name, change);
+      return this.transitions.transition(tx, run, name, change);
     });
+    if (name === 'park') this.transitions.logState(moved);
   }
 
-  /** Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. */
+  /**
+   * Ends older plans of the same data set and part that wait for approval, because the file of this run is newer. A
+   * correction replaces no plan, because it contains only some rows.
+   */
   private async endSupersededPlans(tx: Sql, run: ImportRun): Promise<void> {
-    if (run.reverts !== null) return;
+    if (!hasFile(run) || run.corrects !== null) return;
     const older = await this.runs.listInScope(userScopeOf(run), ['needs_approval'], 100, tx);
     for (const other of older.filter(({ id }) => id < run.id)) {
       const message = `A newer import of the same data set replaced this import: ${run.id}.`;
@@ -249,8 +254,7 @@ export class RunExecutor {
     });
     // If the rest of the file of this ended run cannot be deleted now, the next purge deletes it.
     await this.files.delete(runId).catch(createFaultLogger(this.log, runId));
-    const { state, file_name: file, reason } = ended;
-    this.log.info('import', { run: runId, state, file, ...(reason && { reason: reason.code }) });
+    this.transitions.logState(ended);
   }
 }
 

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
-import { assertConfirmed, assertScope } from '../../access/policy.js';
+import { assertConfirmed, assertScope, createScopeError } from '../../access/policy.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { ProblemError, createUnavailableError } from '../../platform/common/errors.js';
+import { ProblemError, createUnavailableError, createValidationError } from '../../platform/common/errors.js';
 import { truncate } from '../../platform/common/text.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
+import { findFailedFile } from '../file/failed-file.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
-import { type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
+import { FilePrefix, type FileReceiver, FileStore, type StoredFile, storeForm } from '../file/file-store.js';
 import type { Request } from 'express';
 import { sendContinue } from '../../platform/http/body-reader.js';
 import { createParameterError, isMultipart } from '../../platform/http/input.guard.js';
@@ -15,11 +16,13 @@ import { fieldsOf } from '../../platform/common/fields.js';
 import {
   type NamedProfile,
   type ImportRequest,
-  ImportOptions,
+  RunOptions,
   RequestedOptions,
   optionsOf,
 } from '../runs/import-options.js';
-import { type ImportRun, createRun, toStartChanges } from '../runs/import-run.js';
+import { type ImportRun, createRun, hasFile, toStartChanges } from '../runs/import-run.js';
+import { FINAL } from '../runs/run-states.js';
+import { getVisibility } from '../runs/visible-values.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { ImportWorker } from './import-worker.service.js';
 import { type JsonObject, isObject, tryParseJson } from '../../platform/common/json.js';
@@ -76,23 +79,28 @@ export class RunQueue {
     const sent = { ...request.query };
     const requested = await this.readOptions(sent, caller);
     sendContinue(request);
-    return { file: await store.store(fileNameOf(request), request), sent, ...requested };
+    const file = await store.store(fileNameOf(request), request);
+    return { file, sent, ...(await this.adaptToFile(requested, sent, caller, store.read(file.runId))) };
   }
 
   /**
-   * Reads a request that is a form. Only a command on this machine may send an unsaved profile, as JSON in the field
-   * `profile_document`.
+   * Reads a request that is a form. Its field `profile` is a name, or JSON of an unsaved profile, which the query may
+   * name. Only previews and commands on this machine may send JSON.
    */
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
-      const sent = mergeOptions(request.query, fields);
-      const { profile_document: document, ...others } = sent;
-      const requested =
-        request.isLocal && typeof document === 'string'
-          ? await this.readOptions(others, caller, document)
-          : await this.readOptions(sent, caller);
-      return { file, sent, ...requested };
+      const document = fields.get('profile');
+      if (!document?.trimStart().startsWith('{') || !(request.isLocal || store instanceof FilePrefix)) {
+        const sent = mergeOptions(request.query, fields);
+        const requested = await this.readOptions(sent, caller);
+        return { file, sent, ...(await this.adaptToFile(requested, sent, caller, store.read(file.runId))) };
+      }
+      fields.delete('profile');
+      const options = mergeOptions(request.query, fields);
+      const requested = await this.readOptions(options, caller, document);
+      const adapted = await this.adaptToFile(requested, options, caller, store.read(file.runId));
+      return { file, sent: { ...options, profile: document }, ...adapted };
     } catch (error) {
       await store.discard(file.runId);
       throw error;
@@ -109,13 +117,55 @@ export class RunQueue {
   async readOptions(sent: JsonObject, caller: Caller, document?: string): Promise<ImportRequest> {
     const { value, errors } = readInput(RequestedOptions, sent);
     if (errors.length > 0) throw createParameterError(errors, 'is not an import option');
-    const { profile: name } = value;
-    let profile: NamedProfile | null = null;
+    const { profile: name, corrects } = value;
+    const corrected = corrects === undefined ? undefined : await this.findCorrectedRun(corrects, caller);
+    let profile = corrected?.profile ?? null;
     if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
     else if (name !== undefined) profile = await this.profiles.getForImport(name);
-    const options = applyProfile(profile, sent);
+    const options = applyProfile(profile, sent, corrected);
     this.assertOptionsAllowed(options, caller);
     return { profile, options };
+  }
+
+  /**
+   * Adapts the options of a request to its file. A `failed.csv` is read with its own delimiter and encoding and without
+   * skipped lines. It corrects the run that it names, and no user counts as missing.
+   */
+  async adaptToFile(
+    requested: ImportRequest,
+    sent: JsonObject,
+    caller: Caller,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<ImportRequest> {
+    const file = await findFailedFile(bytes);
+    if (!file) return requested;
+    const isLinked = requested.options.corrects !== undefined;
+    const run = isLinked || file.run === undefined ? undefined : await this.runs.find(file.run);
+    const found = run ? await this.readOptions({ ...sent, corrects: run.id }, caller) : requested;
+    const { encoding: _, ...kept } = found.options;
+    const encoding = typeof sent['encoding'] === 'string' ? { encoding: sent['encoding'] } : {};
+    const profile = requested.profile ?? found.profile;
+    return {
+      profile: profile && { ...profile, skip_lines: 0, skip_last_lines: 0 },
+      options: { ...kept, ...encoding, missing: 'keep', delimiter: file.delimiter },
+    };
+  }
+
+  /**
+   * Finds the run that another run corrects.
+   * @throws ProblemError `validation_failed` for an unknown run, `insufficient_scope` if the caller may not see its rows,
+   * or `wrong_state` if it has not ended or imports no file.
+   */
+  private async findCorrectedRun(id: string, { actor }: Caller): Promise<ImportRun> {
+    const run = await this.runs.find(id.toLowerCase());
+    if (!run) {
+      const message = `must be an existing import, but there is no import ${id}`;
+      throw createValidationError([{ field: 'corrects', code: 'unknown_reference', message }]);
+    }
+    if (getVisibility(actor, run) === 'none') throw createScopeError('users:read');
+    if (FINAL.includes(run.state) && hasFile(run)) return run;
+    const detail = `Import ${id} cannot be corrected, because it is ${hasFile(run) ? `${run.state} and has not ended` : 'a revert or a bulk change'}.`;
+    throw new ProblemError('wrong_state', detail);
   }
 
   /**
@@ -135,7 +185,7 @@ export class RunQueue {
    */
   async submit(
     file: StoredFile,
-    options: ImportOptions,
+    options: RunOptions,
     caller: Caller,
     profile: NamedProfile | null = null,
   ): Promise<ImportRun> {
@@ -160,7 +210,7 @@ export class RunQueue {
    * except in a dry run, `invalid_parameter` if `default_roles` contains an unknown role.
    */
   private assertOptionsAllowed(
-    { default_roles, dataset, allow_privileged, dry_run }: ImportOptions,
+    { default_roles, dataset, allow_privileged, dry_run }: RunOptions,
     { actor }: Caller,
   ): void {
     assertScope(actor, toDatasetScope(dataset));
@@ -175,16 +225,38 @@ export class RunQueue {
   }
 }
 
-/** Merges the options of a profile with the sent options, which take precedence. Other options get their defaults. */
-function applyProfile(profile: NamedProfile | null, sent: JsonObject): ImportOptions {
+/**
+ * Merges the options of a profile with the sent options, which take precedence. Other options get their defaults.
+ * @param corrected run that the new run corrects. Its options take the place of the options of its profile.
+ */
+function applyProfile(profile: NamedProfile | null, sent: JsonObject, corrected?: ImportRun): RunOptions {
   const { profile: _, ...others } = sent;
-  return readInput(ImportOptions, { ...(profile && optionsOf(profile)), ...others }).value;
+  const isSame = corrected !== undefined && profile?.name === corrected.profile?.name;
+  return readInput(RunOptions, {
+    ...(corrected && keepOptions(corrected)),
+    ...(profile && !isSame && optionsOf(profile)),
+    ...others,
+    ...(corrected && { missing: 'keep', corrects: corrected.id }),
+  }).value;
+}
+
+/** Returns the options of a run that also apply to its correction. */
+function keepOptions({ options }: ImportRun): JsonObject {
+  const {
+    dry_run: _,
+    missing: __,
+    allow_privileged: ___,
+    expected_rows: ____,
+    adopt_rows: _____,
+    ...kept
+  } = options;
+  return kept;
 }
 
 function parseDocument(text: string): JsonObject {
   const document = tryParseJson(text);
   if (isObject(document)) return document;
-  throw new ProblemError('invalid_parameter', 'profile_document must be a JSON object.');
+  throw new ProblemError('invalid_parameter', 'profile must be a name or a JSON object.');
 }
 
 /**

@@ -49,6 +49,8 @@ const defineFlag = (name: string, field: 'hide_email' | 'hide_phone_numbers'): C
 const defineNetwork = (name: string, field: 'linkedin' | 'facebook' | 'twitter'): Column =>
   defineColumn('network', name, field, (user) => user.social_media[field] ?? '', { toStored: normalizeUrl });
 
+export const STATUS = defineText('Status', 'status', { ignoresBlank: true });
+
 /** All columns that an import file may have ("import columns"), in the order of the template (interface §6). */
 export const COLUMNS: readonly Column[] = [
   defineText('ExternalId', 'external_id', { aliases: ['GUID'], looksNumeric: true }),
@@ -60,7 +62,7 @@ export const COLUMNS: readonly Column[] = [
   defineText('KnownAs', 'known_as'),
   defineText('Phone', 'phone', { looksNumeric: true }),
   defineText('Mobile', 'mobile', { looksNumeric: true }),
-  defineText('Status', 'status', { ignoresBlank: true }),
+  STATUS,
   defineColumn('roles', 'Roles', 'roles', (user) => user.roles.join('|'), {
     aliases: ['Role'],
     ignoresBlank: true,

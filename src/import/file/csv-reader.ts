@@ -5,11 +5,11 @@ import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
 /** Delimiters that can be detected. The first one is used if the header contains no known column name. */
-const DELIMITERS = [',', ';', '\t', '|'];
+export const DELIMITERS = [',', ';', '\t', '|'];
 /** Number of characters at the start of the file that are read to detect the delimiter, more than any header needs. */
 const HEAD_CHARACTERS = 64 * 1024;
 /** Matches a first line such as `sep=;`, from which spreadsheet programs read the delimiter. */
-const SEPARATOR_LINE = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
+export const SEPARATOR_LINE = /^"?sep=([,;|\t])"?(?:\r\n|\n|\r)/i;
 
 export interface CsvOptions {
   encoding?: string | undefined;
@@ -147,16 +147,19 @@ async function readHead(text: AsyncGenerator<string>): Promise<string> {
  */
 function detectDelimiter(head: string, isKnown: (name: string) => boolean): string {
   const scores = DELIMITERS.map(
-    (delimiter) => parseFirstRecord(head, delimiter).slice(0, MAX_COLUMNS).filter(isKnown).length,
+    (delimiter) =>
+      (parseFirstRecords(head, delimiter, 1)[0] ?? []).slice(0, MAX_COLUMNS).filter(isKnown).length,
   );
   return DELIMITERS[scores.indexOf(Math.max(...scores))] ?? ',';
 }
 
-function parseFirstRecord(head: string, delimiter: string): string[] {
+/** Returns the first records of a text, or none if they are invalid with this delimiter. */
+export function parseFirstRecords(text: string, delimiter: string, count: number): string[][] {
+  const format = { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true };
   try {
-    return parse(head, { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, to: 1 })[0] ?? [];
+    return parse(text, { ...format, to: count });
   } catch {
-    // The header is invalid with this delimiter. If no delimiter fits, the parser reports the error later.
+    // If no delimiter fits, the parser reports the error later.
     return [];
   }
 }

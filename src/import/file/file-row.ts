@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/common/json.js';
 import { toNormalForm, truncate } from '../../platform/common/text.js';
 import type { RowError } from '../runs/import-row.js';
 import { type Column, splitList } from './columns.js';
-import type { CsvRecord } from './record-parser.js';
+import type { CsvRecord, DamagedCell } from './record-parser.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import type { Header } from './run-files.js';
 
@@ -30,12 +30,6 @@ export interface FileRow extends RowKeys {
   damaged: readonly DamagedCell[];
 }
 
-export interface DamagedCell {
-  column: Column;
-  cell: string;
-  error: RowError;
-}
-
 /** Words for booleans. Any other text of a flag stays unchanged, so that the rules of the API reject it. */
 const FLAGS = new Map(Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }));
 
@@ -56,7 +50,7 @@ export function readKeys(record: CsvRecord, header: Header, blankCells: 'clear' 
 export function readRow(record: CsvRecord, header: Header, blankCells: 'clear' | 'keep'): FileRow {
   const raw: JsonObject = {};
   const cells = new Map<string, string>();
-  const damaged: DamagedCell[] = [];
+  const damaged = [...(record.damaged ?? [])];
   for (const [index, column] of header.entries()) {
     if (!column) continue;
     const cell = unescapeFormula(record.cells[index] ?? '');

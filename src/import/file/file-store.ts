@@ -25,7 +25,28 @@ export interface StoredFile {
 }
 
 /** Destination for an uploaded file: the database for an import, memory for a preview. */
-export type FileReceiver = Pick<FileStore, 'store' | 'discard'>;
+export type FileReceiver = Pick<FileStore, 'store' | 'discard' | 'read'>;
+
+/** Measures a file while it is read. */
+export class FileMeter {
+  size = 0;
+  private readonly hash = createHash('sha256');
+
+  /** Yields the chunks unchanged. @throws ProblemError `too_large` for more than 100 MiB. */
+  async *read(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      this.size += chunk.length;
+      if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
+      this.hash.update(chunk);
+      yield chunk;
+    }
+  }
+
+  /** Returns the size and checksum. Call it once, after the whole file was read. */
+  finish(): Pick<StoredFile, 'size' | 'sha256'> {
+    return { size: this.size, sha256: this.hash.digest('hex') };
+  }
+}
 
 /** Storage for files that are uploaded through the API, the command line or the schedule. */
 @Injectable()
@@ -44,8 +65,7 @@ export class FileStore {
    */
   async store(name: string, bytes: AsyncIterable<Uint8Array>, reusedId?: string): Promise<StoredFile> {
     let runId = reusedId ?? '';
-    const hash = createHash('sha256');
-    let size = 0;
+    const meter = new FileMeter();
     let parts = 0;
     let pending: Uint8Array[] = [];
     let length = 0;
@@ -60,10 +80,7 @@ export class FileStore {
     try {
       // Do not await anything before this loop. A stream error before the loop would be unhandled and would end the
       // process.
-      for await (const chunk of bytes) {
-        size += chunk.length;
-        if (size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
-        hash.update(chunk);
+      for await (const chunk of meter.read(bytes)) {
         pending.push(chunk);
         length += chunk.length;
         if (length >= PART_BYTES) await flush();
@@ -73,7 +90,11 @@ export class FileStore {
       await this.discard(runId);
       throw error;
     }
-    return { runId, name: toShownName(name), size, parts, sha256: hash.digest('hex') };
+    return { runId, name: toShownName(name), parts, ...meter.finish() };
+  }
+
+  read(runId: string): AsyncGenerator<Uint8Array> {
+    return this.files.read(runId);
   }
 
   /** Deletes a stored file, a few parts at a time, unless a run needs it. */
@@ -92,9 +113,15 @@ const PREFIX_BYTES = 1024 * 1024;
 export class PrefixEndError extends Error {}
 
 export class FilePrefix implements FileReceiver {
+  name = '';
   private pieces: Buffer[] = [];
   private storedBytes = 0;
   private size = 0;
+
+  /** True if the prefix contains the whole file. */
+  get isWhole(): boolean {
+    return this.size === this.storedBytes;
+  }
 
   /** @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream. */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
@@ -106,7 +133,8 @@ export class FilePrefix implements FileReceiver {
       this.storedBytes += piece.length;
       this.pieces.push(piece);
     }
-    return { runId: '', name: toShownName(name), size: this.size, parts: 0, sha256: '' };
+    this.name = toShownName(name);
+    return { runId: '', name: this.name, size: this.size, parts: 0, sha256: '' };
   }
 
   discard(): Promise<void> {
@@ -118,16 +146,15 @@ export class FilePrefix implements FileReceiver {
   async *read(): AsyncGenerator<Uint8Array> {
     await Promise.resolve();
     yield* this.pieces;
-    if (this.size > this.storedBytes) throw new PrefixEndError();
+    if (!this.isWhole) throw new PrefixEndError();
   }
 }
 
 const MAX_FIELDS = 30;
 const MAX_FIELD_BYTES = 4096;
-/**
- * Maximum length of a form field from a command on the same machine, in bytes. The field may contain a whole profile.
- */
-const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
+/** Form field that may contain a whole profile, also as a file. */
+const PROFILE = 'profile';
+const MAX_PROFILE_BYTES = 256 * 1024;
 
 /**
  * Stores the file of a form while the request is received. Returns the file and the other fields of the form.
@@ -135,27 +162,43 @@ const MAX_LOCAL_FIELD_BYTES = 1024 * 1024;
  */
 export async function storeForm(
   request: Request,
-  store: FileReceiver,
+  store: Pick<FileReceiver, 'store' | 'discard'>,
 ): Promise<{ fields: Map<string, string>; file: StoredFile }> {
   const fields = new Map<string, string>();
   const stored: Promise<StoredFile>[] = [];
+  const parts: Promise<void>[] = [];
   const failures: ProblemError[] = [];
   const addFailure = (detail: string) => failures.push(new ProblemError('invalid_parameter', detail));
   const form = createFormParser(request);
   // Despite its types, Busboy passes undefined for a part without a name or with an empty name.
-  form.on('field', (name: string | undefined, value, { valueTruncated }) => {
+  const addField = (name: string | undefined, value: string): void => {
     if (name === undefined) {
       addFailure('A form field has no name. Give every field a name.');
       return;
     }
-    if (valueTruncated) addFailure(`Field ${truncate(name, 100)} is longer than ${MAX_FIELD_BYTES} bytes.`);
-    if (fields.has(name)) addFailure(`Field ${truncate(name, 100)} occurs more than once. Send it once.`);
-    fields.set(name, value);
-  });
-  form.on('filesLimit', () => addFailure('The form contains more than one file. Send one file per request.'));
+    const limit = name === PROFILE ? MAX_PROFILE_BYTES : MAX_FIELD_BYTES;
+    if (Buffer.byteLength(value) > limit)
+      addFailure(`Field ${truncate(name, 100)} is longer than ${limit} bytes.`);
+    else if (fields.has(name))
+      addFailure(`Field ${truncate(name, 100)} occurs more than once. Send it once.`);
+    else fields.set(name, value);
+  };
+  form.on('field', addField);
+  const addFileFailure = () => addFailure('The form contains more than one file. Send one file per request.');
+  form.on('filesLimit', addFileFailure);
   form.on('fieldsLimit', () => addFailure(`The form contains more than ${MAX_FIELDS} fields.`));
   const ended = new Promise<void>((resolve, reject) => {
-    form.on('file', (_field, stream, { filename }) => {
+    form.on('file', (name, stream, { filename }) => {
+      if (name === PROFILE) {
+        const reading = readStart(stream, MAX_PROFILE_BYTES + 1);
+        parts.push(reading.then(addField.bind(undefined, name)));
+        return;
+      }
+      if (stored.length > 0) {
+        addFileFailure();
+        stream.resume();
+        return;
+      }
       const storing = store.store(filename || 'upload.csv', stream);
       stream.on('error', () => undefined); // Without a listener, the error would end the process. `storing` reports it.
       storing.catch(reject); // Fail now. Otherwise, the form would wait forever for the unread bytes of the file.
@@ -180,6 +223,7 @@ export async function storeForm(
   const [end] = await Promise.allSettled([ended]);
   if (end.status === 'rejected') form.destroy();
   const results = await Promise.allSettled(stored);
+  await Promise.allSettled(parts);
   const files = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const failed = [end, ...results].find((result) => result.status === 'rejected');
   const [file] = files;
@@ -190,15 +234,22 @@ export async function storeForm(
   return { fields, file };
 }
 
+/** Reads a stream to its end. Returns at most `length` bytes as text. */
+async function readStart(stream: AsyncIterable<Buffer>, length: number): Promise<string> {
+  let start = Buffer.alloc(0);
+  for await (const piece of stream) start = Buffer.concat([start, piece.subarray(0, length - start.length)]);
+  return start.toString();
+}
+
 function createFormParser(request: Request): busboy.Busboy {
   try {
     return busboy({
       headers: request.headers,
       defParamCharset: 'utf8',
       limits: {
-        files: 1,
+        files: 2,
         fields: MAX_FIELDS,
-        fieldSize: request.isLocal ? MAX_LOCAL_FIELD_BYTES : MAX_FIELD_BYTES,
+        fieldSize: MAX_PROFILE_BYTES + 1,
         fileSize: MAX_FILE_BYTES + 1,
       },
     });

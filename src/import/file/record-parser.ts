@@ -1,5 +1,6 @@
 import { CsvError, Parser } from 'csv-parse';
-import { isBlank } from './columns.js';
+import type { RowError } from '../runs/import-row.js';
+import { type Column, isBlank } from './columns.js';
 import { FileError, type FileErrorCode } from './file-error.js';
 import { RecordSplitter } from './record-splitter.js';
 
@@ -19,6 +20,16 @@ export interface CsvRecord {
   alignments?: readonly (readonly string[])[];
   /** Original cells of the record. Set only if a profile has mapped them to the import columns in `cells`. */
   sourceCells?: readonly string[];
+  /** Text of the source column `manager_key` of the profile. */
+  managerKey?: string;
+  damaged?: readonly DamagedCell[];
+}
+
+/** A cell that cannot be imported. */
+export interface DamagedCell {
+  column: Column;
+  cell: string;
+  error: RowError;
 }
 
 /** Line endings of RFC 4180 (CRLF), Unix (LF) and old Macs (CR), which one file may mix. */

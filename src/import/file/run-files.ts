@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
+import { toLocalDay } from '../../platform/common/time.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Column, findColumn, toHeaderKey, findNearestColumn } from './columns.js';
+import { findLineColumn } from './failed-file.js';
 import { FileError, type FileErrorDetails } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
-import type { ImportOptions, NamedProfile } from '../runs/import-options.js';
+import type { ImportOptions, ImportProfile, NamedProfile } from '../runs/import-options.js';
 import { UnlistedWords } from '../mapping/unlisted-words.js';
-import { RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
+import { type HeaderOptions, RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
 const MAX_HEADER_ERRORS = 100;
 const FILE_LOST =
@@ -23,29 +26,42 @@ export type Header = readonly (Column | undefined)[];
  */
 export type SourceUse = 'stored' | 'added' | 'private';
 
-type HeaderOptions = Pick<ImportOptions, 'ignore_unknown_columns'>;
-type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size'>;
+type StoredRun = Pick<ImportRun, 'id' | 'options' | 'profile' | 'file_size' | 'created'>;
 
 /** Access to the stored files of runs. A file can be opened several times. */
 @Injectable()
 export class RunFiles {
-  constructor(private readonly files: ImportFilesRepository) {}
+  constructor(
+    private readonly files: ImportFilesRepository,
+    private readonly env: Env,
+  ) {}
 
   /**
    * Opens the file of a run and reads its header.
    * @throws FileError for an invalid header, or `file_lost` if the stored file is incomplete. A missing part may be
    * noticed only while rows are read.
    */
-  async open({ id, options, profile, file_size: size }: StoredRun) {
+  async open({ id, options, profile, file_size: size, created }: StoredRun) {
     const reader = createCsvReader(this.readBytes(id, size), options, profile);
     const names = await reader.readHeader();
-    const mapping = mapHeader(names, options, profile);
+    const mapping = mapHeader(
+      names,
+      {
+        ignore_unknown_columns: options.ignore_unknown_columns,
+        today: toLocalDay(created, this.env.IMPORT_TIME_ZONE),
+      },
+      profile,
+    );
     assertNoFaults(mapping.errors, reader.headerLine);
     async function* readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
       for await (const records of reader.readRecords(batchSize)) yield records.map(mapping.mapRecord);
     }
+    const lineColumn = findLineColumn(names);
     return {
       reader,
+      /** Returns the line of a row in the file of the run that failed, or in this file if it is no `failed.csv`. */
+      lineOf: ({ line, cells, sourceCells = cells }: CsvRecord): number =>
+        Number(sourceCells[lineColumn]) || line,
       readRecords,
       names,
       header: mapping.columns,
@@ -102,8 +118,8 @@ const isAdded = (name: string): boolean => name.trim().startsWith('_');
 
 const usesOf = (names: readonly string[], { targets, inputs, ignored }: HeaderMapping): SourceUse[] =>
   names.map((name, index) => {
-    if (isAdded(name)) return 'added';
-    return (targets.has(index) || inputs.has(index)) && !ignored.has(index) ? 'stored' : 'private';
+    if ((targets.has(index) || inputs.has(index)) && !ignored.has(index)) return 'stored';
+    return isAdded(name) ? 'added' : 'private';
   });
 
 /** @throws FileError that lists all errors and has the code of the first one. */
@@ -115,7 +131,7 @@ function assertNoFaults(faults: readonly FileErrorDetails[], line: number): void
 function findHeaderErrors(
   names: readonly string[],
   header: Header,
-  { ignore_unknown_columns: ignoresUnknown }: HeaderOptions,
+  { ignore_unknown_columns: ignoresUnknown }: Pick<HeaderOptions, 'ignore_unknown_columns'>,
 ): FileErrorDetails[] {
   const faults: FileErrorDetails[] = [];
   if (!header.some((column) => column?.field === 'external_id')) {
@@ -151,19 +167,19 @@ function formatUnknownColumn(name: string): string {
 
 /**
  * Creates a reader for a file with its options and profile.
- * @param isKnown returns true for a known column name. Without a profile, the delimiter is detected by these names.
+ * @param lines numbers of lines to skip, instead of the numbers in the profile.
  */
 export function createCsvReader(
   bytes: AsyncIterable<Uint8Array>,
-  { encoding, delimiter }: ImportOptions,
+  { encoding, delimiter }: Pick<ImportProfile, 'encoding' | 'delimiter'>,
   profile: NamedProfile | null,
-  isKnown: (name: string) => boolean = (name) => findColumn(name) !== undefined,
+  lines: Pick<ImportProfile, 'skip_lines' | 'skip_last_lines'> = profile ?? {},
 ): CsvReader {
-  const { skip_lines: first = 0, skip_last_lines: last = 0 } = profile ?? {};
+  const { skip_lines: first = 0, skip_last_lines: last = 0 } = lines;
   return new CsvReader(bytes, {
     encoding,
     delimiter,
-    isKnownColumn: profile ? createColumnTest(profile) : isKnown,
+    isKnownColumn: profile ? createColumnTest(profile) : (name) => findColumn(name) !== undefined,
     ...((first > 0 || last > 0) && { skipped: { first, last } }),
   });
 }

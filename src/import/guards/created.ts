@@ -11,7 +11,7 @@ export const created = defineGuard({
   start: ({ past, scope }, limits) =>
     countRows(
       ({ outcome, changes }) =>
-        outcome === 'created' && past.last ? { old: null, new: changes.values['username'] } : undefined,
+        outcome === 'created' && !past.isFirst ? { old: null, new: changes.values['username'] } : undefined,
       () => computeLimit(limits, scope.users),
     ),
 });

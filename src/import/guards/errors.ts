@@ -1,4 +1,5 @@
 import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { COLUMNS } from '../file/columns.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
@@ -20,7 +21,7 @@ export const errors = defineGuard({
           await countFaults(plan.readFailedRows(plan.past.last));
         const number = known.findNumber(faultOf(row));
         if (number > 0 && left.at(number) > 0) left.set(number, left.at(number) - 1);
-        else found.add(row, { old: null, new: row.errors.map(formatError).join('; ') });
+        else found.add(row, { old: null, new: row.errors.map(describeFault).join('; ') });
       }
       return [{ found, limit: computeLimit(limits, plan.rows) }];
 
@@ -35,6 +36,11 @@ export const errors = defineGuard({
 });
 
 const formatError = ({ field, code }: StagedRow['errors'][number]): string => `${field}: ${code}`;
+
+function describeFault({ field, message }: StagedRow['errors'][number]): string {
+  const column = COLUMNS.find((each) => each.field === field);
+  return `${column?.name ?? field} ${message}`.trim();
+}
 
 /** Returns the same key for failed rows with the same ExternalId and the same errors. */
 const faultOf = ({ external_id, errors: faults }: StagedRow): string =>

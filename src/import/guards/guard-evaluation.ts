@@ -50,8 +50,9 @@ export async function evaluateGuards(
   plan: Plan,
   limits: GuardLimits,
   getEarlierCount: EarlierCounts,
+  definitions = GUARDS,
 ): Promise<EvaluatedGuard[]> {
-  const counters = GUARDS.map((guard) => ({
+  const counters = definitions.map((guard) => ({
     guard,
     counter: guard.start(plan, limits[guard.name] ?? guard.limits),
   }));

@@ -45,3 +45,12 @@ export const GUARDS: readonly GuardDefinition[] = [
   changedField,
   errors,
 ];
+
+/** The guards of bulk changes. */
+export const BULK_GUARDS: readonly GuardDefinition[] = [
+  { ...deactivations, hint: 'Many users would lose access. Check the search before you approve.' },
+  {
+    ...reactivations,
+    hint: 'Many blocked users would get access again. Check the search before you approve.',
+  },
+];

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { findUserNames } from '../../audit/audit-names.service.js';
 import { truncate } from '../../platform/common/text.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
@@ -10,11 +11,15 @@ import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { MIN_LINE, type StagedRow, displayNameOf, isApplied, lineOf } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
+import { RunPeople } from '../runs/run-people.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { COMPLETED } from '../runs/run-states.js';
 import { LimitSettings } from './guard-limits.js';
 import { type EvaluatedGuard, evaluateGuards, sumEarlierCounts } from './guard-evaluation.js';
+import { BULK_GUARDS, GUARDS } from './guard-table.js';
+import { MatchedUsers } from './matched-users.js';
 import type { EarlierRun, Past, Plan } from './plan.js';
+import { UnlistedWords } from '../mapping/unlisted-words.js';
 
 const MONTH_SECONDS = 30 * 24 * 3600;
 const RUNS = 30;
@@ -35,6 +40,7 @@ export class PlanGuards {
     private readonly runs: ImportRunsRepository,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
+    private readonly people: RunPeople,
     env: Env,
   ) {
     this.limits = new LimitSettings(env.IMPORT_GUARDS, env.guardLimits);
@@ -45,6 +51,7 @@ export class PlanGuards {
     const others = earlier.filter(({ id }) => id !== run.id);
     const { words } = others.find(({ profile }) => profile?.name === run.profile?.name) ?? {};
     return {
+      isFirst: others.every(({ id }) => id === run.corrects),
       last: others[0],
       knownWords: words ?? undefined,
       changing: others.filter(({ applied_batches: batches }) => batches > 0),
@@ -52,7 +59,16 @@ export class PlanGuards {
     };
   }
 
-  async evaluate(run: ImportRun, file: PlannedFile): Promise<Guard[]> {
+  /** Evaluates the guards of a bulk change, whose scope is all users. */
+  async evaluateBulkChange(run: ImportRun, rows: number): Promise<Guard[]> {
+    const active = await this.directory.count('Active');
+    const scope = { active, users: active + (await this.directory.count('Blocked')) };
+    const users = new MatchedUsers([], userScopeOf(run), run.created);
+    const past = { isFirst: false, last: undefined, knownWords: undefined, changing: [], reverts: [] };
+    return this.evaluate(run, { rows, users, scope, words: new UnlistedWords(), past }, BULK_GUARDS);
+  }
+
+  async evaluate(run: ImportRun, file: PlannedFile, definitions = GUARDS): Promise<Guard[]> {
     const { options, profile, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
     const readPlan = (after: number) => this.rows.listPage(run.id, after, PAGE_SIZE);
@@ -70,7 +86,7 @@ export class PlanGuards {
     // Count back from the creation of the run, so that planning it again counts the same earlier runs.
     const since = addSeconds(run.created, -MONTH_SECONDS);
     const earlier = await this.runs.listAppliedSince(scope, since, run.id);
-    const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier));
+    const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier), definitions);
     return this.addNames(run.id, guards);
   }
 
@@ -92,9 +108,9 @@ export class PlanGuards {
   private async addNames(runId: string, guards: readonly EvaluatedGuard[]): Promise<Guard[]> {
     const lines = guards.flatMap(({ examples }) => examples.map(({ line }) => line));
     const staged = await this.rows.findByLines(runId, [...new Set(lines)]);
-    const users = await this.directory.findByUuids(staged.flatMap(({ user_uuid }) => user_uuid ?? []));
+    const people = await this.people.find(runId, staged);
     const names = new Map(
-      staged.map((row) => [row.line, displayNameOf(row, users.get(row.user_uuid ?? ''))]),
+      staged.map((row) => [row.line, displayNameOf(row, people.get(row.user_uuid ?? ''))]),
     );
     return guards.map((guard) => ({
       ...guard,
@@ -102,6 +118,10 @@ export class PlanGuards {
         line: line > 0 ? line : null,
         external_id: truncate(external_id, 255),
         name: truncate(names.get(line) ?? '', 255),
+        ...findUserNames(
+          { field: guard.field ?? '', old, new: now },
+          (uuid) => people.get(uuid)?.username ?? '',
+        ),
         old: shorten(old),
         new: shorten(now),
       })),

@@ -6,7 +6,9 @@ import type { KnownWords, UnlistedWords } from '../mapping/unlisted-words.js';
 
 /** Earlier completed runs of the same data set and part, and the reverts in the data set. */
 export interface Past {
-  /** Last run, or undefined for the first file of the data set and part. */
+  /** True for the first file of the data set and part, and for corrections of its rows. */
+  isFirst: boolean;
+  /** Last run. Undefined before the first run. */
   last: Pick<ImportRun, 'id' | 'guards' | 'line_ended'> | undefined;
   /** Words of completed runs with the same profile, or undefined before the first one. */
   knownWords: KnownWords | undefined;
@@ -45,4 +47,4 @@ export interface Plan {
 
 /** Returns true if a row takes access from an active user. */
 export const losesAccess = ({ outcome, changes }: StagedRow): boolean =>
-  outcome === 'blocked' || (outcome === 'missing' && !changes.isEmpty);
+  outcome === 'deleted' || outcome === 'blocked' || (outcome === 'missing' && !changes.isEmpty);

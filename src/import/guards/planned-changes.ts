@@ -12,11 +12,15 @@ const CHANGE_BITS = 21;
 
 const BOOKKEEPING: ReadonlySet<string> = new Set(['managed_by', 'managed_part', 'blocked_by']);
 
-/** Returns the changes of a row for a comparison with another run. Blocking a user undoes the creation of the user. */
-export const listChanges = ({ outcome, changes }: StagedRow): readonly FieldChange[] =>
-  outcome === 'created'
-    ? [{ field: 'status', old: 'Blocked', new: 'Active' }]
-    : changes.list.filter(({ field }) => !BOOKKEEPING.has(field));
+/**
+ * Returns the changes of a row for a comparison with another run. Blocking or deleting a user undoes the creation of the
+ * user.
+ */
+export function listChanges({ outcome, changes }: StagedRow): readonly FieldChange[] {
+  if (outcome === 'created') return [{ field: 'status', old: 'Blocked', new: 'Active' }];
+  if (outcome === 'deleted') return [{ field: 'status', old: 'Active', new: 'Blocked' }];
+  return changes.list.filter(({ field }) => !BOOKKEEPING.has(field));
+}
 
 /**
  * Changes of a plan, for the comparison with earlier runs. Finds a change by its user, field and new value. Stores up
@@ -39,7 +43,8 @@ export class PlannedChanges {
   }
 
   addRow(row: StagedRow): void {
-    const user = row.user_uuid;
+    // A user who is created again has another UUID than the user whom a revert deleted.
+    const user = row.outcome === 'created' ? row.external_id : row.user_uuid;
     if (user === null || !this.isSampled(user)) return;
     for (const { field, new: value } of listChanges(row)) this.lines.set(keyOf(user, field, value), row.line);
     while (this.lines.size > MAX_CHANGES) {
@@ -76,8 +81,9 @@ export function* findChangesBack(
   row: StagedRow,
   planned: PlannedChanges,
 ): Generator<FieldChange & { line: number }> {
-  for (const change of row.user_uuid === null ? [] : listChanges(row)) {
-    const line = planned.findLine(row.user_uuid ?? '', change.field, change.old);
+  const user = row.outcome === 'deleted' ? row.external_id : row.user_uuid;
+  for (const change of user === null ? [] : listChanges(row)) {
+    const line = planned.findLine(user ?? '', change.field, change.old);
     if (line !== undefined) yield { ...change, line };
   }
 }

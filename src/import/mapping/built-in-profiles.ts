@@ -1,6 +1,7 @@
 import type { ImportProfile } from '../runs/import-options.js';
 
-const buildStatusMap = (active: string, blocked: string): Record<string, string> =>
+/** Maps words of two comma-separated lists to Active and Blocked. */
+export const buildStatusMap = (active: string, blocked: string): Record<string, string> =>
   Object.fromEntries([
     ...active.split(', ').map((word) => [word, 'Active'] as const),
     ...blocked.split(', ').map((word) => [word, 'Blocked'] as const),
@@ -157,5 +158,25 @@ export const BUILT_IN_PROFILES: Readonly<Record<string, ImportProfile>> = {
     },
     set: { ExternalId: '{user_id|Id}', Username: '{username|email}' },
     values: { blocked: { true: 'Blocked', false: 'Active', '': 'Active' } },
+  },
+  /** OneRoster 1.1: `users.csv`, complete (bulk, where `status` is blank) or with changes only (delta). */
+  oneroster: {
+    columns: {
+      sourcedId: 'ExternalId',
+      username: 'Username',
+      email: 'Email',
+      givenName: 'ForeName',
+      familyName: 'Surname',
+      middleName: 'MiddleName',
+      phone: 'Phone',
+      sms: 'Mobile',
+      enabledUser: 'Status',
+      status: 'Status',
+      password: 'ignore',
+    },
+    values: {
+      enabledUser: { true: 'Active', false: 'Blocked' },
+      status: { active: '', tobedeleted: 'Blocked' },
+    },
   },
 };

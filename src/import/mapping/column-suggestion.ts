@@ -1,4 +1,5 @@
 import { findNearest } from '../../platform/common/nearest.js';
+import { toNormalForm } from '../../platform/common/text.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
 
@@ -8,32 +9,43 @@ const COMMON_NAMES: Readonly<Record<string, string>> = {
     'id, object id, user id, sis id, sis user id, person id, employee id, employee no, employee number, employee code, ' +
     'emp id, emp no, staff id, staff number, personnel number, personnel no, person number, payroll id, payroll number, ' +
     'worker id, student id, student number, id number, matriculation number, immutable id, source id, personalnummer, ' +
-    'mitarbeiternummer, matricule, numero empleado, anstallningsnummer',
+    'mitarbeiternummer, matricule, numero empleado, anstallningsnummer, ' +
+    'personal-nr, persnr, mitarbeiter-id, mitarbeiter-nr, personen-id, schüler-id, schülernummer, lehrer-id, pupil id, numéro élève, id alumno, matricola, leerlingnummer',
   Username:
     'user, user name, login, login id, login name, logon, logon name, account, account name, user principal name, upn, uid, ' +
-    'sam account name, network id, benutzername, identifiant, usuario',
+    'sam account name, network id, benutzername, identifiant, usuario, ' +
+    'anmeldename, kennung, benutzerkennung, benutzer, nom utilisateur, nombre usuario, nome utente, gebruikersnaam',
   Email:
     'mail, e-mail address, email address, mail address, primary email, work email, business email, contact email, ' +
-    'company email, smtp address, primary email address, e-mail-adresse, courriel, correo, correo electronico',
+    'company email, smtp address, primary email address, e-mail-adresse, courriel, correo, correo electronico, ' +
+    'dienst-e-mail, e-mail dienstlich, mailadresse, adresse e-mail, adresse mail, correo institucional, e-mailadres',
   ForeName:
-    'first, given, given name, forenames, name first, legal first name, vorname, prenom, nombre, fornamn',
+    'first, given, given name, forenames, name first, legal first name, vorname, prenom, nombre, fornamn, ' +
+    'nombres, nome, voornaam',
   Surname:
-    'last, family name, sn, name last, second name, legal last name, nachname, familienname, nom, apellido, apellidos, efternamn',
+    'last, family name, sn, name last, second name, legal last name, nachname, familienname, nom, apellido, apellidos, efternamn, ' +
+    'zuname, nom de famille, primer apellido, cognome, achternaam',
   MiddleName: 'middle, middle initial, middle names, second given name, additional name',
   KnownAs:
     'nickname, nick name, preferred name, preferred first name, display name, short name, alias, goes by, rufname',
   Phone:
     'telephone, telephone number, phone number, phone 1, work phone, office phone, business phone, primary phone, tel, ' +
-    'telefon, extension, landline, phone work',
+    'telefon, extension, landline, phone work, ' +
+    'telefonnummer, telefon dienstlich, téléphone, teléfono, durchwahl',
   Mobile:
-    'mobile phone, mobile number, cell, cell phone, cellphone, cellular, phone 2, gsm, handy, mobil, portable, movil, phone mobile',
+    'mobile phone, mobile number, cell, cell phone, cellphone, cellular, phone 2, gsm, handy, mobil, portable, movil, phone mobile, ' +
+    'mobiltelefon, handynummer, mobilnummer',
   Status:
     'state, account status, user status, employment status, employee status, enabled, account enabled, active, is active, ' +
-    'suspended, disabled, blocked, block credential, account state, statut, estado',
-  Roles: 'groups, group, permissions, user role, user roles, access level',
+    'suspended, disabled, blocked, block credential, account state, statut, estado, ' +
+    'aktiv, gesperrt, beschäftigungsstatus, mitarbeiterstatus, actif, activo',
+  Roles:
+    'groups, group, permissions, user role, user roles, access level, ' +
+    'rolle, rollen, berechtigungen, rol',
   Authname: 'sso, sso id, saml id, saml name, name id, federation id, sso username',
   Manager:
-    'manager id, manager email, supervisor, supervisor id, reports to, line manager, line manager id, boss, vorgesetzter',
+    'manager id, manager email, supervisor, supervisor id, reports to, line manager, line manager id, boss, vorgesetzter, ' +
+    'vorgesetzte, vorgesetzter id, führungskraft, responsable, superior, jefe',
   Linkedin: 'linkedin url, linked in',
   Facebook: 'facebook url',
   Twitter: 'twitter url, x',
@@ -43,9 +55,14 @@ const COMMON_NAMES: Readonly<Record<string, string>> = {
 
 const BY_NAME: ReadonlyMap<string, string> = new Map(
   Object.entries(COMMON_NAMES).flatMap(([column, names]) =>
-    names.split(', ').map((name) => [toHeaderKey(name), column] as const),
+    names.split(', ').map((name) => [toNameKey(name), column] as const),
   ),
 );
+
+/** Returns the key of a column name without remarks in brackets, such as `[Required]`, and without accents. */
+function toNameKey(name: string): string {
+  return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
+}
 
 const STATUS_WORDS = new Set(
   (
@@ -86,26 +103,27 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   const found = columns.map(({ name }): string | undefined => (isPasswordHeader(name) ? IGNORED : undefined));
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
+  // In exports with a column of first names, `Name` contains the surnames.
+  const name = columns.findIndex((column) => toNameKey(column.name) === 'name');
+  if (name >= 0 && used.has('ForeName')) found[name] ??= reserveIfUnused('Surname');
   return found;
 }
 
 /** Returns true for the name of an import column and for its common names in exports of other systems. */
 export const isCommonColumnName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
-/** Removes remarks in brackets from a column name, such as `[Required]` in `First Name [Required]`. */
-const stripRemarks = (name: string): string => name.replace(/[[(][^\])]*[\])]/g, '');
-
 function suggestByName({ name }: Source): string | undefined {
-  return findColumn(stripRemarks(name))?.name ?? BY_NAME.get(toHeaderKey(stripRemarks(name)));
+  return findColumn(toNameKey(name))?.name ?? BY_NAME.get(toNameKey(name));
 }
 
 function suggestBySpelling({ name }: Source): string | undefined {
-  const key = toHeaderKey(stripRemarks(name));
-  if (key.length < 4) return undefined;
+  const key = toNameKey(name);
+  const max = Math.floor(key.length / 4);
+  if (key.length < 5) return undefined;
   const names = COLUMNS.map((column) => toHeaderKey(column.name));
-  const ours = findNearest(key, names);
+  const ours = findNearest(key, names, max);
   if (ours !== undefined) return findColumn(ours)?.name;
-  return BY_NAME.get(findNearest(key, BY_NAME.keys()) ?? '');
+  return BY_NAME.get(findNearest(key, BY_NAME.keys(), max) ?? '');
 }
 
 function suggestByCells({ cells }: Source): string | undefined {

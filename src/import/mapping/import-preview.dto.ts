@@ -3,10 +3,17 @@ import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 import { buildLimitSchemas } from '../guards/guard-limits.js';
 import { type GuardOverrides } from '../runs/import-guard.js';
 import { MAX_COLUMNS } from '../file/columns.js';
+import type { ImportProfile } from '../runs/import-options.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
+import { MAX_TEMPLATE } from './template.js';
 
 export const PREVIEW_ROWS = 100;
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
+/** Maximum length of a text that a preview shows, in characters. */
+export const MAX_TEXT = 255;
+export const MAX_WORDS = 50;
+const TEXTS = { type: 'array', items: { type: 'string', maxLength: MAX_TEXT } } as const;
+const LINES = { type: 'integer', nullable: true } as const;
 const NULLABLE = { type: String, nullable: true } as const;
 
 export class PreviewColumnDto {
@@ -31,6 +38,42 @@ export class PreviewColumnDto {
     description: 'Suggestion for an unknown column: an import column or `ignore`. Null if there is none.',
   })
   suggestion!: string | null;
+  @ApiProperty({ ...TEXTS, maxItems: 3, description: 'First cells that are not blank, up to 3.' })
+  samples!: string[];
+}
+
+class PreviewEncodingDto {
+  @ApiProperty({ maxLength: 32, example: 'windows-1252' }) encoding!: string;
+  @ApiProperty({ ...TEXTS, maxItems: 2, description: 'Two cells as this encoding reads them.' })
+  cells!: string[];
+}
+
+export class PreviewTemplateDto {
+  @ApiProperty({ maxLength: 64, example: 'Username' }) column!: string;
+  @ApiProperty({ maxLength: MAX_TEMPLATE, example: '{Vorname:ascii:lower}.{Nachname:ascii:lower}' })
+  template!: string;
+  @ApiProperty({ ...TEXTS, maxItems: 5, description: 'Values of the first rows, up to 5.' })
+  values!: string[];
+  @ApiProperty({ type: 'integer', description: 'Number of rows that repeat the value of another row.' })
+  duplicates!: number;
+}
+
+class PreviewWordDto {
+  @ApiProperty({ maxLength: MAX_TEXT, example: 'A' }) word!: string;
+  @ApiProperty({ type: 'integer', description: 'Number of rows with this word.' }) rows!: number;
+  @ApiProperty({
+    ...NULLABLE,
+    maxLength: MAX_TEXT,
+    example: 'Active',
+    description: 'Value that the word becomes or probably means. Null if unknown.',
+  })
+  meaning!: string | null;
+}
+
+export class PreviewWordsDto {
+  @ApiProperty({ maxLength: 524_288, example: 'Status' }) source!: string;
+  @ApiProperty({ maxLength: 64, example: 'Status' }) column!: string;
+  @ApiProperty({ type: [PreviewWordDto], maxItems: MAX_WORDS }) words!: PreviewWordDto[];
 }
 
 class PreviewRowDto {
@@ -80,4 +123,36 @@ export class ImportPreviewDto {
     description: 'Errors of the whole file and of the previewed rows.',
   })
   problems!: PreviewProblemDto[];
+  @ApiProperty({
+    type: [PreviewEncodingDto],
+    maxItems: 8,
+    description:
+      'Encodings that read a file that is not UTF-8, the most plausible first. Set one with `encoding`. None is applied automatically.',
+  })
+  encodings!: PreviewEncodingDto[];
+  @ApiProperty({ ...LINES, description: 'Suggested `skip_lines`. Null for no change.' })
+  skip_lines!: number | null;
+  @ApiProperty({ ...LINES, description: 'Suggested `skip_last_lines`. Null for no change.' })
+  skip_last_lines!: number | null;
+  @ApiProperty({
+    type: [PreviewTemplateDto],
+    maxItems: 15,
+    description:
+      'Templates for ExternalId, Username and Email without a source column, the best first. Also for ForeName and Surname if one column contains both.',
+  })
+  templates!: PreviewTemplateDto[];
+  @ApiProperty({
+    type: [PreviewWordsDto],
+    maxItems: MAX_COLUMNS,
+    description: 'Words in the source columns of Status and Roles, the most frequent first.',
+  })
+  words!: PreviewWordsDto[];
+  @ApiProperty({
+    type: 'object',
+    nullable: true,
+    additionalProperties: true,
+    description:
+      'Profile for this file, as accepted by `PUT /import_profiles/{name}`. Null if the file cannot be read.',
+  })
+  suggested!: ImportProfile | null;
 }

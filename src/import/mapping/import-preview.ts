@@ -1,117 +1,182 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../../access/actor.js';
+import { now, toLocalDay } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
 import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
-import type { CsvReader } from '../file/csv-reader.js';
+import { isBlank, isPasswordHeader } from '../file/columns.js';
 import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
-import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
+import type { FilePrefix } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
-import { createCsvReader, mapHeader } from '../file/run-files.js';
+import { mapHeader } from '../file/run-files.js';
+import { ManagerKeys } from '../plan/manager-keys.js';
 import { RowUserLookup } from '../plan/row-user-lookup.js';
+import { UniqueUsernames, hasUniqueUsernames } from '../plan/unique-usernames.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { planRow } from '../plan/row-rules.js';
 import { getVisibility, hideInRow } from '../runs/visible-values.js';
 import { userScopeOf } from '../runs/import-run.js';
 import {
   type ImportPreviewDto,
-  PREVIEW_ROWS,
+  MAX_TEXT,
   type PreviewColumnDto,
   type PreviewProblemDto,
 } from './import-preview.dto.js';
-import { isCommonColumnName, suggestColumns } from './column-suggestion.js';
+import { suggestColumns } from './column-suggestion.js';
+import { readWithOffers, toFileProblem } from './preview-reading.js';
+import { suggestProfile } from './profile-suggestion.js';
+import { type TemplateSource, offerTemplates } from './template-offers.js';
+import { countWords } from './word-offers.js';
 import { toPlainCell } from './record-mapper.js';
-import type { ImportRequest } from '../runs/import-options.js';
-import { FileError } from '../file/file-error.js';
+import { IGNORED, type ImportRequest } from '../runs/import-options.js';
 
-const MAX_TEXT = 255;
 const MAX_LISTED = 32;
 
-export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
+const MAX_SAMPLES = 3;
 
-const HEADER_TOO_LONG =
-  'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
+export type Preview = Omit<ImportPreviewDto, 'file' | 'profile'>;
 
 /** Previews the first rows of a file. Reports all errors at once and creates no run. */
 @Injectable()
 export class ImportPreview {
   constructor(
     private readonly facts: RowUserLookup,
+    private readonly directory: UserDirectory,
+    private readonly env: Env,
     private readonly settings: UserSettings,
   ) {}
 
   async build(head: FilePrefix, requested: ImportRequest, actor: Actor): Promise<Preview> {
     const { options, profile } = requested;
-    const problems: PreviewProblemDto[] = [];
-    const { reader, names: read } = await openWithHeader(head, requested, problems);
-    if (!read && problems.length === 0) problems.push(toFileProblem(1, 'row_too_long', HEADER_TOO_LONG));
-    const names = read ?? [];
-    const {
-      columns: header,
-      targets,
-      inputs,
-      ignored,
-      errors,
-      mapRecord,
-    } = mapHeader(names, options, profile);
-    // Show the rows even if the header has errors.
-    if (read || profile)
-      problems.push(...errors.map(({ code, message }) => toFileProblem(reader.headerLine, code, message)));
-    const records = read ? await readFirstRecords(reader, problems) : [];
-    const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
-    problems.push(...records.flatMap(findMismatchProblems));
-    const rows = fit.map((record) => readRow(mapRecord(record), header, options.blank_cells));
-    const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
-    const columns = names.map((name, index): Omit<PreviewColumnDto, 'suggestion'> => {
-      const column = targets.get(index);
-      const unmapped = inputs.has(index) ? 'template' : ignored.has(index) ? 'ignored' : 'unknown';
-      return { source: toPlain(name), column: column?.name ?? null, use: column ? 'column' : unmapped };
-    });
-    const found = suggestColumns(
-      columns.map(({ source, use }, index) =>
-        use === 'unknown'
-          ? { name: source, cells: fit.map((record) => toPlain(record.cells[index] ?? '')) }
-          : { name: '', cells: [] },
-      ),
-      header.flatMap((column) => column?.name ?? []),
+    const headerOptions = {
+      ignore_unknown_columns: options.ignore_unknown_columns,
+      today: toLocalDay(now(), this.env.IMPORT_TIME_ZONE),
+    };
+    const { asked, shown, isHeaderAssumed, reading, offers } = await readWithOffers(
+      head,
+      requested,
+      headerOptions,
     );
-    const planned = await this.planRows(rows, requested, actor);
+    // Without other assumptions than a footer, the rows of the footer have problems too.
+    const { records } = isHeaderAssumed ? shown : asked;
+    const names = shown.names ?? [];
+    const mapping = mapHeader(names, headerOptions, profile);
+    const { columns: header, targets, inputs, ignored, mapRecord } = mapping;
+    const problems = [...asked.problems];
+    // Show the rows even if the header has errors.
+    if (asked.names || profile) {
+      const { errors } = isHeaderAssumed ? mapHeader(asked.names ?? [], headerOptions, profile) : mapping;
+      const line = asked.reader.headerLine;
+      problems.push(...errors.map(({ code, message }) => toFileProblem(line, code, message)));
+    }
+    const isFit = ({ expectedCells }: CsvRecord): boolean => expectedCells === undefined;
+    problems.push(...records.flatMap(findMismatchProblems));
+    const managerKeys = ManagerKeys.create(profile);
+    const rows = records.filter(isFit).map((record) => {
+      const mapped = mapRecord(record);
+      const row = readRow(mapped, header, options.blank_cells);
+      managerKeys?.add(mapped.managerKey ?? '', row.externalId);
+      return row;
+    });
+    const planned = await this.planRows(rows, requested, actor, managerKeys);
     problems.push(...planned.problems, ...findDuplicates(rows));
+    const fit = shown.records.filter(isFit);
+    const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
+    const sources = names.map((name, index) => {
+      const column = targets.get(index);
+      const unmapped: PreviewColumnDto['use'] = inputs.has(index)
+        ? 'template'
+        : ignored.has(index)
+          ? 'ignored'
+          : 'unknown';
+      const isHidden = ignored.has(index) || isPasswordHeader(name);
+      return {
+        source: toPlain(name),
+        column: column?.name ?? null,
+        use: column ? ('column' as const) : unmapped,
+        cells: isHidden ? [] : fit.map((record) => toPlain(record.cells[index] ?? '').trim()),
+      };
+    });
+    const filled = header.flatMap((column) => column?.name ?? []);
+    const found = suggestColumns(
+      sources.map(({ source: name, use, cells }) =>
+        use === 'unknown' ? { name, cells } : { name: '', cells: [] },
+      ),
+      filled,
+    );
+    const columns = sources.map(({ cells, ...column }, index) => {
+      const samples = cells.filter((cell) => !isBlank(cell)).slice(0, MAX_SAMPLES);
+      const suggestion = found[index] ?? null;
+      return { ...column, suggestion, samples: samples.map((cell) => truncate(cell, MAX_TEXT)) };
+    });
+    const readable = columns.flatMap(({ source: name, column, use, suggestion }, index): TemplateSource[] => {
+      if (use === 'ignored' || suggestion === IGNORED || isBlank(name)) return [];
+      return [{ name, target: column ?? suggestion ?? undefined, cells: sources[index]?.cells ?? [] }];
+    });
+    const templates = offerTemplates(readable, (column) => filled.includes(column) || found.includes(column));
+    const words = countWords(readable, profile, this.settings.roles);
+    const findings = { fileName: head.name, columns, sources: readable, templates, words, reading };
     return {
-      encoding: reader.detected.encoding ?? null,
-      delimiter: reader.detected.delimiter ?? null,
+      encoding: shown.reader.detected.encoding ?? null,
+      delimiter: shown.reader.detected.delimiter ?? null,
       guard_limits: profile?.guards ?? null,
-      columns: columns.map((column, index) => ({ ...column, suggestion: found[index] ?? null })),
-      rows: planned.rows,
+      columns,
+      rows: planned.rows.slice(0, fit.length),
       problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+      ...offers,
+      templates,
+      words,
+      suggested: shown.names ? suggestProfile(requested, findings, this.settings) : null,
     };
   }
 
   /** Plans each row against the current users, as if the other rows of the file did not exist. */
   private async planRows(
     rows: readonly FileRow[],
-    { options }: ImportRequest,
+    { options, profile }: ImportRequest,
     actor: Actor,
+    managerKeys: ManagerKeys | undefined,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
-    const { users, managers } = await this.facts.find(rows);
+    const { users, managers, managerTexts } = await this.facts.find(rows, { managerKeys });
     const { allow_privileged: allowsPrivileged } = options;
     const initiator: Actor = { kind: 'import', id: '', initiator: actor, approver: null, allowsPrivileged };
     const scope = userScopeOf({ dataset: options.dataset, options });
-    const visibility = getVisibility(actor, { starter: actor, reverts: null });
+    const visibility = getVisibility(actor, { starter: actor, reverts: null, bulk: null });
     const problems: PreviewProblemDto[] = [];
+    const isUnique = hasUniqueUsernames(profile);
     const planned = rows.map((file) => {
       const { line, manager: named } = file;
       const before = users.get(toExactKey(file.externalId));
-      const manager = named && managers.get(named)?.uuid;
+      if (before && isUnique) file.raw['username'] = before.username;
+      const manager = named && managers.get(managerTexts.get(named) ?? named)?.uuid;
       const user = { before, uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
       const { errors } = hideInRow(row, visibility);
       problems.push(...errors.map((error) => ({ line, ...error, refuses: false })));
-      const fields = truncateValue({ ...file.raw, ...(named !== undefined && { manager: named }) });
-      return { line, outcome: row.outcome, fields: isObject(fields) ? fields : {} };
+      return { file, outcome: row.outcome };
     });
-    return { rows: planned, problems };
+    if (isUnique) await this.nameNewUsers(planned);
+    const shown = planned.map(({ file: { line, raw, manager: named }, outcome }) => {
+      const fields = truncateValue({ ...raw, ...(named !== undefined && { manager: named }) });
+      return { line, outcome, fields: isObject(fields) ? fields : {} };
+    });
+    return { rows: shown, problems };
+  }
+
+  /** Sets the usernames of new users as a plan of these rows would. */
+  private async nameNewUsers(planned: readonly { file: FileRow; outcome: string }[]): Promise<void> {
+    const created = planned.flatMap(({ file, outcome }) => (outcome === 'created' ? file : []));
+    const names = new UniqueUsernames(this.directory, () => false);
+    const rows = created.map(({ line, externalId, raw }) => ({
+      line,
+      externalId,
+      username: String(raw['username']),
+    }));
+    const chosen = await names.choose(rows);
+    for (const { line, raw } of created) raw['username'] = chosen.get(line) ?? raw['username'];
   }
 }
 
@@ -121,51 +186,6 @@ function truncateValue(value: unknown): unknown {
   return isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, truncateValue(member)]))
     : value;
-}
-
-/**
- * Opens a file and reads its header. If the header seems to consist of one unknown column, detects the delimiter again
- * with column names of other systems.
- */
-async function openWithHeader(
-  head: FilePrefix,
-  { options, profile }: ImportRequest,
-  problems: PreviewProblemDto[],
-): Promise<{ reader: CsvReader; names: string[] | undefined }> {
-  const reader = createCsvReader(head.read(), options, profile);
-  const names = await tryRead(problems, () => reader.readHeader());
-  const [only] = names ?? [];
-  if (profile || names?.length !== 1 || only === undefined || isCommonColumnName(only))
-    return { reader, names };
-  const wider = createCsvReader(head.read(), options, null, isCommonColumnName);
-  return { reader: wider, names: await tryRead(problems, () => wider.readHeader()) };
-}
-
-async function tryRead<T>(problems: PreviewProblemDto[], read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof PrefixEndError) return undefined;
-    if (!(error instanceof FileError)) throw error;
-    for (const { code, message, line = null } of [error, ...error.others])
-      problems.push(toFileProblem(line, code, message));
-    return undefined;
-  }
-}
-
-async function readFirstRecords(reader: CsvReader, problems: PreviewProblemDto[]): Promise<CsvRecord[]> {
-  const records: CsvRecord[] = [];
-  await tryRead(problems, async () => {
-    for await (const some of reader.readRecords(1)) {
-      records.push(...some);
-      if (records.length >= PREVIEW_ROWS) break;
-    }
-  });
-  return records;
-}
-
-function toFileProblem(line: number | null, code: string, message: string): PreviewProblemDto {
-  return { line, field: '', code, message, refuses: true };
 }
 
 function findMismatchProblems(record: CsvRecord): PreviewProblemDto[] {

@@ -16,10 +16,10 @@ import {
 } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
 import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/import-options.js';
-import { toValueKey } from './record-mapper.js';
+import { SOURCE_FIELDS, toValueKey } from './record-mapper.js';
 import { validateLimits } from '../guards/guard-limits.js';
 import { MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
-import { TemplateError, sourcesOf, isConstant, parseTemplate } from './template.js';
+import { TemplateError, sourcesOf, isConstant, isUnique, parseTemplate } from './template.js';
 
 /** Fields with unique values, which a profile cannot set to a constant. */
 const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
@@ -42,6 +42,7 @@ export function checkProfile(document: JsonObject, settings: UserSettings) {
   check.checkTemplates(membersOf('set'));
   check.checkValues(membersOf('values'));
   if (!invalidFields.has('columns')) check.checkExternalId();
+  check.checkSourceColumns(profile, invalidFields);
   check.checkOptions(profile);
   check.checkGuards(membersOf('guards'));
   return { profile: { columns: {}, ...profile }, errors: [...errors, ...check.errors] };
@@ -122,6 +123,19 @@ class ProfileCheck {
       );
   }
 
+  /** Checks the fields that name one source column. */
+  checkSourceColumns(profile: Partial<ImportProfile>, invalidFields: ReadonlySet<string>): void {
+    for (const field of SOURCE_FIELDS) {
+      const name = profile[field];
+      if (name === undefined || invalidFields.has(field)) continue;
+      if (toHeaderKey(name) === '') this.addError(field, 'blank', 'must name a source column');
+      else if (isPasswordHeader(name)) this.addValueError(field, 'names a column that may contain passwords');
+    }
+    const manager = findColumn('Manager');
+    if (profile.manager_key !== undefined && manager && !this.filled.has(manager))
+      this.addValueError('manager_key', 'needs a source column or an entry in `set` that fills Manager');
+  }
+
   checkOptions(profile: Partial<ImportProfile>): void {
     // If `default_roles` is not a list, `readInput` has already reported an error. Check no roles in this case.
     const sent: unknown = profile.default_roles;
@@ -144,6 +158,8 @@ class ProfileCheck {
       for (const name of sourcesOf(template)) {
         if (isPasswordHeader(name)) this.addValueError(field, `reads "${name}", which may contain passwords`);
       }
+      if (isUnique(template) && column.field !== 'username')
+        this.addValueError(field, 'may not use the function unique, which only Username supports; remove it');
       if (!isConstant(template)) return;
       if (UNIQUE_FIELDS.includes(column.field))
         this.addValueError(field, 'must be a template such as {Email}, because the value must be unique');

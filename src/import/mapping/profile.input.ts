@@ -7,6 +7,7 @@ import { ImportOptions } from '../runs/import-options.js';
 import { buildLimitSchemas } from '../guards/guard-limits.js';
 import { type GuardOverrides } from '../runs/import-guard.js';
 import { MAX_COLUMNS } from '../file/columns.js';
+import { isDateFormat } from './status-dates.js';
 import { MAX_TEMPLATE } from './template.js';
 
 export const MAX_TRANSLATIONS = 200;
@@ -21,6 +22,14 @@ const LineCount = (description: string) =>
   applyDecorators(
     ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MAX_LINES, description }),
     Rule('invalid_value', `must be an integer from 0 to ${MAX_LINES}`, isLineCount),
+  );
+
+const SourceColumn = (description: string) =>
+  applyDecorators(
+    ApiPropertyOptional({ type: String, maxLength: MAX_VALUE_LENGTH, description }),
+    IsString(),
+    MaxLength(MAX_VALUE_LENGTH),
+    NoControlCharacters(),
   );
 
 /** Input of a profile, which describes how the files of one source are read. */
@@ -60,8 +69,9 @@ export class ProfileInput extends ImportOptions {
     example: { KnownAs: '{Nickname|First name}', Authname: '{Mail:lower}' },
     description:
       'Maps each import column to a constant or to a template of source columns. `{Mail}` inserts a column, ' +
-      '`{Nickname|First name}` inserts the first column that is not blank, and `{Surname:ascii:lower}` applies functions ' +
-      '(`lower`, `ascii`, `trim`). `\\` escapes the next character.',
+      '`{Nickname|First name}` inserts the first column that is not blank, and `{Surname:ascii:lower}` applies functions: ' +
+      '`lower`, `upper`, `title`, `ascii`, `german`, `trim`, `digits`, `pad:N`, `before:X`, `after:X`, and `unique` at the ' +
+      'end of a template for Username. `\\` escapes the next character.',
   })
   @LimitSize({ members: MAX_COLUMNS, text: MAX_TEMPLATE })
   @IsObject()
@@ -80,6 +90,30 @@ export class ProfileInput extends ImportOptions {
   @IsString()
   @NoControlCharacters()
   strip_prefix?: string;
+
+  @SourceColumn('Source column of the first day on which the user is active. A blank cell sets no limit.')
+  active_from?: string;
+
+  @SourceColumn('Source column of the last day on which the user is active. A blank cell sets no limit.')
+  active_until?: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: 10,
+    example: 'DD.MM.YYYY',
+    description:
+      'Format of `active_from` and `active_until`: YYYY, MM or M, and DD or D, in any order, separated by `-` `.` `/` or a space. Default: YYYY-MM-DD.',
+  })
+  @Rule(
+    'invalid_value',
+    'must consist of YYYY (a year of four digits), MM or M, and DD or D, as in DD.MM.YYYY',
+    isDateFormat,
+  )
+  @IsString()
+  date_format?: string;
+
+  @SourceColumn('Source column by which Manager identifies a manager, if it is not ExternalId.')
+  manager_key?: string;
 
   @LineCount('Number of lines to skip before the header.')
   skip_lines?: number;

@@ -1,11 +1,13 @@
 import { escapeFormula, unescapeFormula } from '../../platform/common/csv.js';
 import { replaceHidden, truncate } from '../../platform/common/text.js';
-import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
+import { COLUMNS, STATUS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import type { FileErrorCode, FileErrorDetails } from '../file/file-error.js';
-import type { CsvRecord } from '../file/record-parser.js';
+import type { CsvRecord, DamagedCell } from '../file/record-parser.js';
 import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-options.js';
+import { StatusDates } from './status-dates.js';
 import { UnlistedWords } from './unlisted-words.js';
-import { FUNCTION_NAMES, splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
+import { FUNCTION_NAMES } from './template-functions.js';
+import { splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
 
 /** Source value that stands for all unlisted values except blank ones. */
 const ANY_OTHER = '*';
@@ -16,7 +18,7 @@ type Translations = ReadonlyMap<string, string>;
 /** Returns the comparison key of a source value. It ignores case and surrounding spaces. */
 export const toValueKey = (word: string): string => word.trim().toLowerCase();
 
-function toTranslations(words: Readonly<Record<string, string>>): Translations {
+export function toTranslations(words: Readonly<Record<string, string>>): Translations {
   return new Map(Object.entries(words).map(([word, meaning]) => [toValueKey(word), meaning]));
 }
 
@@ -56,6 +58,9 @@ export function combineStatuses(cells: readonly string[]): string {
 
 export const quote = (name: string): string => `"${truncate(replaceHidden(name), 100)}"`;
 
+/** Fields of a profile that name one source column. */
+export const SOURCE_FIELDS = ['active_from', 'active_until', 'manager_key'] as const;
+
 type CellBuilder = (cells: readonly string[]) => string;
 
 /** Removes the `strip_prefix` of the profile, or an apostrophe that disables a formula, from the start of a cell. */
@@ -73,9 +78,15 @@ export function toPlainCell({ strip_prefix: prefix }: NamedProfile, cell: string
  */
 export function createColumnTest(profile: NamedProfile): (name: string) => boolean {
   const templates = Object.values(profile.set ?? {}).map(parseTemplate);
-  const names = [...Object.keys(profile.columns), ...templates.flatMap(sourcesOf)];
+  const single = SOURCE_FIELDS.flatMap((field) => profile[field] ?? []);
+  const names = [...Object.keys(profile.columns), ...templates.flatMap(sourcesOf), ...single];
   const keys = new Set(names.map(toHeaderKey));
   return (name) => keys.has(toHeaderKey(toPlainCell(profile, name)));
+}
+
+export interface HeaderOptions extends Pick<ImportOptions, 'ignore_unknown_columns'> {
+  /** Day of the run as `YYYY-MM-DD`, for the dates of the profile. */
+  today: string;
 }
 
 /**
@@ -99,13 +110,16 @@ export class RecordMapper {
   readonly words = new UnlistedWords();
   /** Line of the record that is mapped, for `words`. */
   private line = 0;
+  /** Index of each source column that a field of the profile names. */
+  private readonly named: Readonly<Partial<Record<(typeof SOURCE_FIELDS)[number], number>>>;
+  private readonly dates: StatusDates | undefined;
   readonly mapCells = (cells: readonly string[]): string[] => this.builders.map((build) => build(cells));
 
   /** @param ignoresUnknown true to allow unknown columns. Overrides the profile. */
   constructor(
     private readonly profile: NamedProfile,
     header: readonly string[],
-    { ignore_unknown_columns: ignoresUnknown }: Pick<ImportOptions, 'ignore_unknown_columns'>,
+    { ignore_unknown_columns: ignoresUnknown, today }: HeaderOptions,
   ) {
     this.names = header.map((name) => toPlainCell(profile, name));
     const keys = this.names.map(toHeaderKey);
@@ -113,6 +127,14 @@ export class RecordMapper {
     const values = Object.entries(profile.values ?? {});
     this.values = new Map(values.map(([name, words]) => [toHeaderKey(name), toTranslations(words)]));
     const builders = new Map([...this.createColumnBuilders(), ...this.createTemplateBuilders()]);
+    this.named = Object.fromEntries(SOURCE_FIELDS.map((field) => [field, this.findNamedIndex(field)]));
+    if (profile.active_from !== undefined || profile.active_until !== undefined) {
+      this.dates = new StatusDates(profile, today);
+      const other = builders.get(STATUS);
+      builders.set(STATUS, (cells) =>
+        escapeFormula(combineStatuses([this.evaluateDates(cells), unescapeFormula(other?.(cells) ?? '')])),
+      );
+    }
     this.columns = COLUMNS.filter((column) => builders.has(column));
     this.builders = this.columns.flatMap((column) => builders.get(column) ?? []);
     this.ignored = this.findIgnoredColumns();
@@ -127,7 +149,16 @@ export class RecordMapper {
     this.line = record.line;
     const { cells, expectedCells } = record;
     this.line = record.line;
-    if (expectedCells === undefined) return { ...record, cells: this.mapCells(cells), sourceCells: cells };
+    if (expectedCells === undefined) {
+      const { manager_key: key } = this.named;
+      const error = this.findDateError(cells);
+      const mapped = { ...record, cells: this.mapCells(cells), sourceCells: cells };
+      return {
+        ...mapped,
+        ...(key !== undefined && { managerKey: this.readCell(cells, key) }),
+        ...(error && { damaged: [error] }),
+      };
+    }
     const surplus = cells.length - expectedCells;
     const fromRight = surplus > 0 ? cells.slice(surplus) : [...Array<string>(-surplus).fill(''), ...cells];
     const alignments = [cells, fromRight].map(this.mapCells);
@@ -140,6 +171,38 @@ export class RecordMapper {
       sourceCells: cells,
     };
   };
+
+  private readCell(cells: readonly string[], index: number | undefined): string {
+    return index === undefined ? '' : toPlainCell(this.profile, cells[index] ?? '').trim();
+  }
+
+  private evaluateDates(cells: readonly string[]): string {
+    const { active_from: from, active_until: until } = this.named;
+    return this.dates?.evaluate(this.readCell(cells, from), this.readCell(cells, until)) ?? '';
+  }
+
+  private findDateError(cells: readonly string[]): DamagedCell | undefined {
+    const status = this.evaluateDates(cells);
+    if (!this.dates || status === 'Active' || status === 'Blocked') return undefined;
+    const value = truncate(status, 200);
+    const message = `"${value}" is not a date in the format ${this.dates.format}`;
+    return {
+      column: STATUS,
+      cell: status,
+      error: { field: STATUS.field, code: 'invalid_format', message, value },
+    };
+  }
+
+  /** Returns the index of the source column that a field of the profile names. */
+  private findNamedIndex(field: (typeof SOURCE_FIELDS)[number]): number | undefined {
+    const name = this.profile[field];
+    if (name === undefined) return undefined;
+    const index = this.findIndex(name);
+    const message = `The file has no column ${quote(name)}, which the profile ${this.profile.name} names in ${field}.`;
+    if (index === undefined) this.addError('missing_column', message);
+    else this.inputs.add(index);
+    return index;
+  }
 
   private createColumnBuilders(): [Column, CellBuilder][] {
     const byColumn = new Map<Column, [name: string, index: number][]>();
@@ -218,9 +281,12 @@ export class RecordMapper {
   private findIgnoredColumns(): Set<number> {
     const listed = Object.entries(this.profile.columns).filter(([, to]) => findColumn(to) === undefined);
     const keys = new Set(listed.map(([name]) => toHeaderKey(name)));
-    const isIgnored = (name: string): boolean =>
-      keys.has(toHeaderKey(name)) || name.trim().startsWith('_') || isPasswordHeader(name);
-    return new Set(this.names.flatMap((name, index) => (isIgnored(name) ? [index] : [])));
+    // A column that the profile reads is not ignored, so that `failed.csv` contains it.
+    const isRead = (index: number): boolean => this.targets.has(index) || this.inputs.has(index);
+    const isIgnored = (name: string, index: number): boolean =>
+      isPasswordHeader(name) ||
+      (!isRead(index) && (keys.has(toHeaderKey(name)) || name.trim().startsWith('_')));
+    return new Set(this.names.flatMap((name, index) => (isIgnored(name, index) ? [index] : [])));
   }
 
   private checkHeader(ignoresUnknown: boolean): void {

@@ -1,11 +1,5 @@
 import { findNearest } from '../../platform/common/nearest.js';
-import { ASCII_FORMS, toNormalForm } from '../../platform/common/text.js';
-
-/** Converts text to ASCII: `Zoë Åström` becomes `Zoe Astrom`. Characters without an ASCII form are removed. */
-function toAscii(text: string): string {
-  if (/^[\0-\x7f]*$/.test(text)) return text;
-  return toNormalForm(text, 'NFKD').replace(/[^\0-\x7f]/gu, (letter) => ASCII_FORMS.get(letter) ?? '');
-}
+import { ARGUMENTS, FUNCTIONS, FUNCTION_NAMES, UNIQUE } from './template-functions.js';
 
 export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
@@ -15,21 +9,19 @@ const MAX_PLACEHOLDERS = 20;
  */
 const MAX_RESULT = 32 * 1024;
 
-const FUNCTIONS: ReadonlyMap<string, (text: string) => string> = new Map([
-  ['lower', (text: string) => text.toLowerCase()],
-  ['ascii', toAscii],
-  ['trim', (text: string) => text.trim()],
-]);
-
-export const FUNCTION_NAMES = new Intl.ListFormat('en-GB').format(FUNCTIONS.keys());
-
 /**
  * Section of a template, such as `{mail|userPrincipalName:lower}`. Its value is the first column that is not blank,
  * converted by the functions.
  */
 interface Placeholder {
   columns: readonly string[];
-  functions: readonly string[];
+  functions: readonly FunctionCall[];
+}
+
+interface FunctionCall {
+  name: string;
+  /** Empty for a function without an argument. */
+  argument: string;
 }
 
 export type FieldTemplate = readonly (string | Placeholder)[];
@@ -75,27 +67,62 @@ export function parseTemplate(text: string): FieldTemplate {
   if (literal !== '') parts.push(literal);
   if (parts.filter((part) => typeof part !== 'string').length > MAX_PLACEHOLDERS)
     throw new TemplateError(`may have at most ${MAX_PLACEHOLDERS} placeholders`);
+  const uses = parts.flatMap((part) => (typeof part === 'string' ? [] : part.functions.filter(isUniqueCall)));
+  if (uses.length > 1 || (uses.length > 0 && !isUnique(parts)))
+    throw new TemplateError('may use unique only as the last function, at the end of the template');
   return parts;
 }
 
+const isUniqueCall = ({ name }: FunctionCall): boolean => name === UNIQUE;
+
+/** Returns true for a template whose result gets a number if another user has it (function `unique`). */
+export function isUnique(template: FieldTemplate): boolean {
+  const last = template.at(-1);
+  return typeof last === 'object' && last.functions.slice(-1).some(isUniqueCall);
+}
+
 function toPlaceholder(alternatives: readonly (readonly string[])[]): Placeholder {
-  const functions: string[] = [];
-  const columns = alternatives.map((given, index) => {
-    const pieces = [...given];
-    while (pieces.length > 1 && FUNCTIONS.has((pieces.at(-1) ?? '').trim())) {
-      if (index < alternatives.length - 1)
-        throw new TemplateError('has a function before a |; put functions after the last column');
-      functions.unshift((pieces.pop() ?? '').trim());
-    }
-    const last = (pieces.at(-1) ?? '').trim();
-    const meant = pieces.length > 1 ? findNearest(last, FUNCTIONS.keys()) : undefined;
-    if (meant !== undefined || (pieces.length > 1 && last === ''))
-      throw new TemplateError(`uses the unknown function "${last}"; the functions are ${FUNCTION_NAMES}`);
-    const column = pieces.join(':').trim();
+  const functions: FunctionCall[] = [];
+  const columns = alternatives.map((pieces, index) => {
+    // Column names may contain colons, so the functions begin after the shortest possible column name.
+    const starts = pieces.map((_, at) => at + 1);
+    const start = starts.find((at) => parseFunctions(pieces.slice(at))) ?? pieces.length;
+    functions.push(...(parseFunctions(pieces.slice(start)) ?? []));
+    if (functions.length > 0 && index < alternatives.length - 1)
+      throw new TemplateError('has a function before a |; put functions after the last column');
+    assertNoMistake(pieces.slice(1, start).map((piece) => piece.trim()));
+    const column = pieces.slice(0, start).join(':').trim();
     if (column === '') throw new TemplateError('has a placeholder without a column');
     return column;
   });
   return { columns, functions };
+}
+
+/** Parses pieces such as `before`, `@`, `lower`. Returns undefined if they are not functions with valid arguments. */
+function parseFunctions(pieces: readonly string[]): FunctionCall[] | undefined {
+  const calls: FunctionCall[] = [];
+  for (let at = 0; at < pieces.length; at++) {
+    const name = (pieces[at] ?? '').trim();
+    if (!FUNCTIONS.has(name)) return undefined;
+    const rule = ARGUMENTS.get(name);
+    const argument = rule ? (pieces[++at] ?? '') : '';
+    if (rule && !rule.pattern.test(argument)) return undefined;
+    calls.push({ name, argument });
+  }
+  return calls;
+}
+
+/** Throws an error if the last pieces of a column name with colons look like an invalid function. */
+function assertNoMistake(pieces: readonly string[]): void {
+  const last = pieces.at(-1);
+  if (last === undefined) return;
+  const incomplete = pieces.slice(-2).find((piece) => ARGUMENTS.has(piece));
+  if (incomplete !== undefined)
+    throw new TemplateError(`uses ${incomplete} without ${ARGUMENTS.get(incomplete)?.need ?? ''}`);
+  const misspelt = pieces.slice(-2, -1).filter((piece) => findNearest(piece, ARGUMENTS.keys()));
+  const unknown = misspelt[0] ?? (last === '' || findNearest(last, FUNCTIONS.keys()) ? last : undefined);
+  if (unknown !== undefined)
+    throw new TemplateError(`uses the unknown function "${unknown}"; the functions are ${FUNCTION_NAMES}`);
 }
 
 export function sourcesOf(template: FieldTemplate): string[] {
@@ -134,9 +161,12 @@ export function renderTemplate(
       const cells = (placeholders.next().value ?? []).map(cell);
       const text = cells.find((each) => each.trim() !== '') ?? '';
       filled ||= text !== '';
-      result += part.functions.reduce((value, name) => FUNCTIONS.get(name)?.(value) ?? value, text);
+      result += part.functions.reduce(applyFunction, text);
     }
     if (result.length > MAX_RESULT) break;
   }
   return filled ? result : '';
 }
+
+const applyFunction = (text: string, { name, argument }: FunctionCall): string =>
+  FUNCTIONS.get(name)?.(text, argument) ?? text;

@@ -14,9 +14,10 @@ import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
-import { type Adoptions, type RowUsers, RowUserLookup } from './row-user-lookup.js';
+import { type FileFacts, type RowUsers, RowUserLookup } from './row-user-lookup.js';
 import { MatchedUsers } from '../guards/matched-users.js';
 import type { Past } from '../guards/plan.js';
+import { hasUniqueUsernames } from './unique-usernames.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import {
@@ -38,9 +39,13 @@ const ROWS_PER_TICK = 10;
 
 interface PlanState extends Pick<RowContext, 'options' | 'scope' | 'settings' | 'initiator'> {
   header: Header;
-  adopted: Adoptions | undefined;
+  facts: FileFacts;
+  /** Returns true if an operator confirmed that the conflicting user of a row is the same person (`adopt_rows`). */
+  isConfirmed: (record: CsvRecord) => boolean;
   builder: PlanBuilder;
   toUuid: (number: number) => string;
+  /** Index of the column Username if existing users keep their usernames, or -1. */
+  keptUsername: number;
 }
 
 interface Chunk {
@@ -69,19 +74,25 @@ export class FilePlanner {
    */
   async plan(run: ImportRun, builder: PlanBuilder, lastRun: Past['last']) {
     const { options } = run;
-    const { adopt, expected_rows: expected } = options;
-    const passes = adopt === 'none' ? 1 : 2;
+    const { adopt, adopt_rows: adoptRows, expected_rows: expected } = options;
+    const passes = adopt === 'none' && !adoptRows && run.profile?.manager_key === undefined ? 1 : 2;
     const toPercent = (pass: number, bytes: number): number =>
       Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
     const report = (bytes: number) => builder.stageRows([], { rows_done: 0, percent: toPercent(1, bytes) });
-    const adopted = adopt === 'none' ? undefined : await this.userLookup.findAdoptions(run, adopt, report);
+    const facts = await this.userLookup.readAhead(run, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
+    const confirmed = new Set(adoptRows);
+    const isConfirmed = (record: CsvRecord): boolean => confirmed.has(file.lineOf(record));
     const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
     const { settings } = this;
     const initiator = callerOf(run).actor;
-    const planning = { options, scope, settings, initiator, header, adopted, builder, toUuid };
+    const keptUsername = hasUniqueUsernames(run.profile)
+      ? header.findIndex((column) => column?.field === 'username')
+      : -1;
+    const rowContext = { options, scope, settings, initiator, header };
+    const planning = { ...rowContext, facts, isConfirmed, builder, toUuid, keptUsername };
     const users = new MatchedUsers(header, scope, run.created);
     const hasManagers = header.some((column) => column?.kind === 'manager');
     const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {
@@ -127,11 +138,11 @@ export class FilePlanner {
   private lookUpUsers(
     records: readonly CsvRecord[],
     bytes: number,
-    { options: { blank_cells: blankCells }, header, adopted }: PlanState,
+    { options: { blank_cells: blankCells }, header, facts }: PlanState,
   ): Chunk {
     const rows = records.map((record) => ({ record, keys: readKeys(record, header, blankCells) }));
     const keysOfRows = rows.map(({ keys }) => keys);
-    const users = this.userLookup.find(keysOfRows, adopted);
+    const users = this.userLookup.find(keysOfRows, facts);
     // Prevent an unhandled rejection. `planRows` awaits this promise later and throws its error.
     users.catch(() => undefined);
     return { rows, users, bytes };
@@ -148,31 +159,47 @@ export class FilePlanner {
     return planned;
   }
 
-  private planRow(row: ChunkRow, { users, managers }: RowUsers, planning: PlanState): PlannedRow {
+  private planRow(
+    row: ChunkRow,
+    { users, managers, managerTexts }: RowUsers,
+    planning: PlanState,
+  ): PlannedRow {
     const { record, keys } = row;
     if (record.expectedCells !== undefined) return planUnreadableRow(record, record.expectedCells, planning);
     const { options, scope, header, builder } = planning;
     const key = toExactKey(keys.externalId);
     const before = users.get(key);
     const isRepeated = key !== '' && !builder.externalIds.add(keys.line, key, record.cells);
+    if (before && planning.keptUsername >= 0) record.cells[planning.keptUsername] = '';
     if (before && !isRepeated) builder.tally.countListed(before, scope);
-    const namedManager = keys.manager ? managers.get(keys.manager) : undefined;
-    const manager = keys.manager && (namedManager?.uuid ?? createUuid(keys.manager, planning));
+    const managerText = keys.manager && (managerTexts.get(keys.manager) ?? keys.manager);
+    const namedManager = managerText ? managers.get(managerText) : undefined;
+    const manager = managerText && (namedManager?.uuid ?? createUuid(managerText, planning));
+    const isTakenOver =
+      before &&
+      key === toExactKey(before.external_id) &&
+      planning.facts.adopted?.isConfirmed(before.uuid) === true;
     const isUsual =
       before &&
       !isRepeated &&
+      !isTakenOver &&
+      !record.damaged &&
       options.mode !== 'create_only' &&
       (before.status === 'Active' || !needsStatusRules(record.cells, planning, before));
     if (isUsual && isUnchangedRow(record.cells, header, before, manager, options.blank_cells))
       return createUnchangedRow(keys, before);
     const uuid = before?.uuid ?? createUuid(key, planning);
     const fileRow = readRow(record, header, options.blank_cells);
-    const planned = planRow(fileRow, { ...planning, before, uuid, manager });
+    const isConfirmed = planning.isConfirmed(record);
+    const planned = planRow(fileRow, { ...planning, before, uuid, manager, isConfirmed, isTakenOver });
+    const setsManager = planned.row.version === 0 || hasManagerChange(planned);
+    if (keys.manager && (!namedManager || namedManager.isAdopted) && planned.after && setsManager)
+      planned.row.manager = truncate(keys.manager, 255);
     // A row with a repeated ExternalId may still fail, so its user must not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
-    if (keys.manager && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
-      builder.requireAdoptedManager(keys.line, keys.manager);
+    if (managerText && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
+      builder.requireAdoptedManager(keys.line, managerText);
     return planned;
   }
 }

@@ -1,14 +1,28 @@
+import { Changes } from '../../platform/common/field-changes.js';
 import { toBatches } from '../../platform/common/time-slice.js';
-import { type SetConstraint, createConstraint } from '../../users/set-rules/set-constraint.js';
+import {
+  type SetConstraint,
+  createConstraint,
+  createDeletionConstraint,
+} from '../../users/set-rules/set-constraint.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import { type RowError, type StagedRow, toFailedRow, isWritten, EMPTY_ROW } from '../runs/import-row.js';
+import {
+  type Cause,
+  type RowError,
+  type StagedRow,
+  MAX_CAUSES,
+  toFailedRow,
+  isWritten,
+  EMPTY_ROW,
+} from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import type { PlannedRow } from './row-rules.js';
+import { UniqueUsernames } from './unique-usernames.js';
 import { PlanTally } from './plan-tally.js';
 
 /** Number of rows that are looked up and staged together. */
@@ -26,6 +40,13 @@ export class PlanBuilder {
   private readonly cycleCandidates = new Set<string>();
   /** Rows with a manager whom another row of the file adopts. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
+  private causes: Cause[] = [];
+  /** Set if a template with `unique` gives the usernames of new users. */
+  private readonly usernames: UniqueUsernames | undefined;
+  /** Lines of the new users in `usernames`. */
+  private readonly newLines: number[] = [];
+  /** True if every row is stored, and replaces the row that an earlier plan has stored for its line. */
+  private readonly replacesRows: boolean;
   private changeCount = 0;
   private reorderedBatches = 0;
 
@@ -34,7 +55,12 @@ export class PlanBuilder {
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
     private readonly progress: RunProgress,
-  ) {}
+    { replacesRows = false, hasUniqueUsernames = false } = {},
+  ) {
+    this.replacesRows = replacesRows;
+    const isSetInFile = (identifier: string, line: number) => this.setRules.isAssigned(identifier, line);
+    if (hasUniqueUsernames) this.usernames = new UniqueUsernames(directory, isSetInFile);
+  }
 
   /**
    * Adds planned rows to the plan.
@@ -47,8 +73,17 @@ export class PlanBuilder {
     const changesNothing = ({ outcome, line }: StagedRow): boolean =>
       outcome === 'unchanged' && !managed.has(line);
     const rows = planned.map(({ row }) => row);
-    const staged = rows.filter((row) => !changesNothing(row) || row.errors.length > 0);
+    const staged = rows.filter((row) => this.replacesRows || !changesNothing(row) || row.errors.length > 0);
     await this.stageRows(staged, { rows_done: this.tally.rows, percent }, changesNothing);
+  }
+
+  /** Adds planned rows of a run that may delete users. */
+  async addUserRows(planned: readonly PlannedRow[], percent: number): Promise<void> {
+    await this.addConstraints(planned, true);
+    for (const { row, before } of planned)
+      if (row.outcome !== 'unchanged' && before?.manager_uuid)
+        this.setRules.addReport(row.line, before.manager_uuid);
+    await this.add(planned, new Set(), percent);
   }
 
   /**
@@ -57,7 +92,8 @@ export class PlanBuilder {
    */
   async addConstraints(planned: readonly PlannedRow[], hasManagers: boolean): Promise<void> {
     const changing = planned.filter(({ row }) => row.outcome !== 'unchanged');
-    for (const { row, after } of changing) if (!after) this.setRules.markFailed(row.line);
+    for (const { row, after } of changing)
+      if (!after && row.outcome !== 'deleted') this.setRules.markFailed(row.line);
     const constraints = changing.flatMap((row) => this.buildConstraint(row, hasManagers) ?? []);
     if (constraints.length === 0) return;
     const owners = await this.directory.findOwners(
@@ -89,7 +125,8 @@ export class PlanBuilder {
         row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
     const reached = this.progress.recordPlanned(progress.percent / 100, progress.rows_done, this.changeCount);
     if (rows.length === 0) return this.checkpoint.reportProgress(reached);
-    await this.checkpoint.commit((tx) => this.rows.insert(tx, this.checkpoint.runId, rows), reached);
+    const store = this.replacesRows ? 'replace' : 'insert';
+    await this.checkpoint.commit((tx) => this.rows[store](tx, this.checkpoint.runId, rows), reached);
   }
 
   /**
@@ -114,7 +151,10 @@ export class PlanBuilder {
     for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
     }
-    await this.failStagedRows(late);
+    const providers = new Map(setRules.providers);
+    await this.failStagedRows(late, providers);
+    this.causes = listCauses(providers);
+    await this.nameNewUsers();
     await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
 
@@ -124,6 +164,7 @@ export class PlanBuilder {
     return {
       ...this.progress.recordPlanned(1, this.tally.rows, this.changeCount),
       rows_total: this.tally.rows,
+      causes: this.causes,
       counts: { ...staged, unchanged: this.tally.unchanged },
       plan_hash: this.tally.fingerprint(),
       batches: this.batches,
@@ -135,13 +176,49 @@ export class PlanBuilder {
   }
 
   private buildConstraint({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
+    if (row.outcome === 'deleted') return before && createDeletionConstraint(row.line, before);
     const constraint = after && createConstraint(row.line, before, after, { managers });
+    if (this.usernames && constraint?.creates) {
+      // The usernames are chosen when it is known which rows fail. They never conflict.
+      this.newLines.push(row.line);
+      constraint.taken = constraint.taken.filter(({ field }) => field !== 'username');
+    }
     if (constraint?.manager?.after) this.cycleCandidates.add(constraint.manager.after);
     if (constraint?.manager?.before) this.cycleCandidates.add(constraint.manager.before);
     return constraint;
   }
 
-  private async failStagedRows(lateErrors: ReadonlyMap<number, RowError[]>): Promise<void> {
+  /** Chooses the usernames of the new users whose rows succeed, and stores the usernames that get a number. */
+  private async nameNewUsers(): Promise<void> {
+    for await (const lines of toBatches(this.newLines)) {
+      const staged = await this.rows.findByLines(this.checkpoint.runId, lines);
+      const created = staged.flatMap((row) => {
+        const username = row.changes.values['username'];
+        return row.outcome === 'created' && typeof username === 'string' ? [{ row, username }] : [];
+      });
+      const names = await this.usernames?.choose(
+        created.map(({ row, username }) => ({ line: row.line, username, externalId: row.external_id })),
+      );
+      const renamed = created.flatMap(({ row, username: old }) => {
+        const username = names?.get(row.line) ?? old;
+        const changes = Changes.fromList([
+          ...row.changes.list.map((change) =>
+            change.field === 'username' ? { ...change, new: username } : change,
+          ),
+        ]);
+        return username === old ? [] : { ...row, changes };
+      });
+      for (const row of renamed) this.tally.print(row);
+      if (renamed.length > 0)
+        await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, renamed));
+    }
+  }
+
+  /** @param providers receives the failed row of the manager of each row that depends on it. */
+  private async failStagedRows(
+    lateErrors: ReadonlyMap<number, RowError[]>,
+    providers: Map<number, number>,
+  ): Promise<void> {
     const lines = [...lateErrors.keys()].sort((a, b) => a - b);
     for await (const part of toBatches(lines)) {
       const staged = await this.rows.findByLines(this.checkpoint.runId, part);
@@ -154,10 +231,13 @@ export class PlanBuilder {
         // anyway.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
-        return toFailedRow(row ?? { ...EMPTY_ROW, line, outcome: 'error' }, [
-          ...(lateErrors.get(line) ?? []),
-          ...(row?.errors ?? []),
-        ]);
+        const errors = [...(lateErrors.get(line) ?? []), ...(row?.errors ?? [])];
+        const manager = this.externalIds.findLine(row?.manager ?? '');
+        if (manager !== 0 && providers.get(line) === 0) providers.set(line, manager);
+        return toFailedRow(
+          row ?? { ...EMPTY_ROW, line, outcome: 'error' },
+          manager === 0 ? errors : errors.map((error) => addManagerLine(error, manager)),
+        );
       });
       for (const row of failed) this.tally.print(row);
       await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, failed));
@@ -182,6 +262,35 @@ export class PlanBuilder {
     }
     await flush();
   }
+}
+
+/** Adds the line of the manager to the error of a row whose manager is in the same file but is not imported. */
+function addManagerLine(error: RowError, line: number): RowError {
+  if (error.code !== 'unknown_reference') return error;
+  const message = `${error.message}; the row of this manager (line ${line}) is not imported`;
+  return { ...error, message, depends_on_line: line };
+}
+
+/**
+ * Counts the failed rows by the row that made them fail, directly or through other rows.
+ * @param providers maps each row to the failed row on which it depends, or to 0 if its manager is in no row.
+ */
+export function listCauses(providers: ReadonlyMap<number, number>): Cause[] {
+  const roots = new Map<number, number>();
+  const counts = new Map<number, number>();
+  for (const start of providers.keys()) {
+    const path = [start];
+    for (let line = start; !roots.has(line);) {
+      const next = providers.get(line) ?? 0;
+      if (next === 0) roots.set(line, line);
+      else path.push((line = next));
+    }
+    const root = roots.get(path.at(-1) ?? 0) ?? 0;
+    for (const line of path) roots.set(line, root);
+    if (root !== start) counts.set(root, (counts.get(root) ?? 0) + 1);
+  }
+  const causes = Array.from(counts, ([line, failures]) => ({ line, failures }));
+  return causes.sort((a, b) => b.failures - a.failures || a.line - b.line).slice(0, MAX_CAUSES);
 }
 
 type RowLinks = Iterable<readonly [line: number, needed: number]>;

@@ -1,24 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../../access/actor.js';
-import { Changes, type FieldChange } from '../../platform/common/field-changes.js';
+import type { FieldChange } from '../../platform/common/field-changes.js';
 import { truncate } from '../../platform/common/text.js';
-import { diffUsers, type User } from '../../users/model/user.js';
-import { isSelfBlock, applyPatch, checkPrivilege } from '../../users/rules/user-rules.js';
-import { SELF_BLOCK } from '../../users/rules/failure.js';
+import { toIso } from '../../platform/common/time.js';
+import { EMPTY_USER, type User } from '../../users/model/user.js';
+import { applyPatch } from '../../users/rules/user-rules.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf, EMPTY_ROW } from '../runs/import-row.js';
+import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
-import { type PlannedRow, outcomeOf, patchOf } from './row-rules.js';
+import { type PlannedRow, patchOf } from './row-rules.js';
+import {
+  createChangedRow,
+  createDeletedRow,
+  createFailedRow,
+  createRestoredRow,
+  rejectForbiddenRow,
+} from './user-rows.js';
 
 const MAX_VALUE = 200;
 const USER_DELETED: RowError = { field: 'uuid', code: 'not_found', message: 'no longer exists' };
 
 /**
- * Plans the revert of a run. Restores values that have not changed since the run, reports other values as conflicts,
- * and blocks users whom the run created. The rows of a revert are numbered from 1.
+ * Plans the revert of a run. Restores values that have not changed since the run, and reports other values as conflicts.
+ * Restores users whom the run deleted. Deletes users whom the run created, or blocks them if they are in use. The rows of
+ * a revert are numbered from 1. A change that the initiator is not allowed to make becomes a conflict.
  */
 @Injectable()
 export class RevertPlanner {
@@ -39,34 +47,40 @@ export class RevertPlanner {
       const applied = page.filter(
         (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
       );
-      const users = await this.directory.findByUuids(applied.flatMap(({ user_uuid }) => user_uuid ?? []));
-      const planned = applied.map((row, index) =>
-        planUndo({ ...row, line: builder.tally.rows + index + 1 }, users.get(row.user_uuid ?? ''), initiator),
-      );
-      await builder.addConstraints(planned, true);
+      const uuids = applied.flatMap(({ user_uuid }) => user_uuid ?? []);
+      const users = await this.directory.findByUuids(uuids);
+      const deleted = await this.directory.findRestorable(uuids.filter((uuid) => !users.has(uuid)));
+      const planned = applied.map((stored, index) => {
+        const uuid = stored.user_uuid ?? '';
+        const row = { ...stored, line: builder.tally.rows + index + 1 };
+        const reverted = { row, original, user: users.get(uuid), deleted: deleted.get(uuid) };
+        return rejectForbiddenRow(planRestore(reverted), initiator);
+      });
       const done = (builder.tally.rows + planned.length) / Math.max(1, total);
-      await builder.add(planned, new Set(), Math.min(99, Math.floor(100 * done)));
+      await builder.addUserRows(planned, Math.min(99, Math.floor(100 * done)));
     }
   }
 }
 
-/**
- * Plans how the changes of a row are reverted. A change that the initiator is not allowed to make becomes a conflict.
- */
-function planUndo(row: StagedRow, user: User | undefined, initiator: Actor): PlannedRow {
-  const planned = planRestore(row, user);
-  const { before, after } = planned;
-  const blocked = after && isSelfBlock({ actor: initiator }, before, after) ? SELF_BLOCK : undefined;
-  const refused = blocked ?? (after && checkPrivilege(initiator, before, after));
-  return refused ? createConflictRow(row, user, [refused]) : planned;
+/** A row to revert with its user, or with its deleted user. */
+interface RevertedRow {
+  row: StagedRow;
+  original: ImportRun;
+  user: User | undefined;
+  deleted: User | undefined;
 }
 
-function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
-  if (!user) return createConflictRow(row, undefined, [USER_DELETED]);
-  if (row.outcome === 'created') {
+function planRestore({ row, original, user, deleted }: RevertedRow): PlannedRow {
+  const { line } = row;
+  if (row.outcome === 'deleted' && user) return createChangedRow(line, user, user);
+  if (row.outcome === 'deleted' && deleted) return createRestoredRow(line, deleted);
+  if (!user) return createFailedRow(row, undefined, [USER_DELETED]);
+  if (row.outcome === 'created' || row.outcome === 'restored') {
+    const use = findUseSince(row, user, original);
+    if (!use) return createDeletedRow(line, user);
     // Clears `blocked_by`, so that no import reactivates the user.
     const after = applyPatch(user, { status: 'Blocked', managed_by: null, blocked_by: null });
-    return createRestoredRow(row, user, after, []);
+    return createChangedRow(line, user, after, [use]);
   }
   const now: Record<string, unknown> = { ...user };
   const untouched = row.changes.list.filter((change) => isEqual(now[change.field], change.new));
@@ -76,33 +90,20 @@ function planRestore(row: StagedRow, user: User | undefined): PlannedRow {
   );
   const errors = touched.map(toConflictError);
   const after = applyPatch(user, patchOf(untouched, 'old'));
-  const restoresNone = diffUsers(user, after).length === 0;
-  return restoresNone && errors.length > 0
-    ? createConflictRow(row, user, errors)
-    : createRestoredRow(row, user, after, errors);
+  return createChangedRow(line, user, after, errors);
 }
 
-function createRestoredRow(row: StagedRow, before: User, after: User, errors: RowError[]): PlannedRow {
-  const changes = Changes.fromList(diffUsers(before, after));
-  const restored = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
-  // A row with a conflict counts as failed, but its values without a conflict are restored.
-  const outcome = errors.length > 0 ? 'error' : restored;
-  const { line, external_id } = row;
-  const { uuid: user_uuid, version } = before;
-  return {
-    row: { ...EMPTY_ROW, line, outcome, external_id, user_uuid, version, changes, errors },
-    before,
-    after,
-  };
-}
-
-function createConflictRow(
-  { line, external_id, user_uuid }: StagedRow,
-  before: User | undefined,
-  errors: RowError[],
-): PlannedRow {
-  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'error', external_id, user_uuid, errors };
-  return { row, before, after: undefined };
+/** Returns the conflict of a user who was changed or has signed in since a run added the user, if any. */
+function findUseSince(row: StagedRow, user: User, { created }: ImportRun): RowError | undefined {
+  const { last_access: access, version, updated } = user;
+  const isNew = row.outcome === 'created';
+  const hasSignedIn = access !== null && (isNew || access >= created);
+  if (!hasSignedIn && version === (isNew ? EMPTY_USER.version : row.version)) return undefined;
+  const use = hasSignedIn
+    ? `has signed in (last on ${toIso(access)})`
+    : `was changed (last on ${toIso(updated)})`;
+  const message = `The user ${use} since the import, and is blocked instead of deleted`;
+  return { field: '', code: 'changed_since', message };
 }
 
 function toConflictError({ field, old }: FieldChange): RowError {

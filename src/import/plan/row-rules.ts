@@ -16,7 +16,8 @@ import type { UserSettings } from '../../users/rules/user-settings.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import { COLUMNS } from '../file/columns.js';
-import type { DamagedCell, FileRow, RowKeys } from '../file/file-row.js';
+import type { FileRow, RowKeys } from '../file/file-row.js';
+import type { DamagedCell } from '../file/record-parser.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
 import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
@@ -32,6 +33,10 @@ export interface RowContext {
   uuid: string;
   /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
   manager: string | null | undefined;
+  /** True if an operator confirmed that the user whom the row adopts is the same person. */
+  isConfirmed?: boolean;
+  /** True if another row of the file takes over the user of this row (`adopt_rows`). */
+  isTakenOver?: boolean | undefined;
 }
 
 /**
@@ -62,6 +67,13 @@ const RETURNED: RowError = {
   code: 'returned',
   message: 'stays Blocked, because imports with returning=report or mode=create_only do not reactivate users',
 };
+/** Addition to the message of an invalid status. Most sources use words of their own. */
+const STATUS_HINT = '; correct the cell, or translate its word with `values` in a profile';
+const TAKEN_OVER: RowError = {
+  field: 'external_id',
+  code: 'duplicate',
+  message: 'belongs to a user whom another row of this file takes over; remove one of the two rows',
+};
 const EPOCH = '1970-01-01 00:00:00.000';
 
 /** Plans a row by the rules of the API and of imports. Ignores the other rows of the file. */
@@ -76,7 +88,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   if (!before && options.mode === 'update_only') return createPlannedRow(row, context, 'skipped', {});
   const sent = { ...row.raw };
   if (!before && sent['roles'] === undefined && options.default_roles) sent['roles'] = options.default_roles;
-  const conflict = before && findAdoptionConflict(row, before, options.adopt);
+  const conflict = before && !context.isConfirmed && findAdoptionConflict(row, before, options.adopt);
   if (conflict)
     return createPlannedRow(row, { ...context, before: undefined }, 'error', { errors: [conflict] });
   // The input never contains a password, because `columns.ts` defines no column for passwords.
@@ -175,6 +187,7 @@ function findKeyErrors(row: FileRow, context: RowContext): RowError[] {
   if (row.externalId === '') {
     return [{ field: 'external_id', code: 'required', message: 'is required to match rows to users' }];
   }
+  if (context.isTakenOver) return [TAKEN_OVER];
   return findDamageErrors(row, context).filter(({ field }) => field === 'external_id');
 }
 
@@ -210,7 +223,13 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);
-  return { field, code, message, ...(value !== undefined && { value: truncate(value, MAX_VALUE) }) };
+  const hint = field === 'status' ? STATUS_HINT : '';
+  return {
+    field,
+    code,
+    message: message + hint,
+    ...(value !== undefined && { value: truncate(value, MAX_VALUE) }),
+  };
 }
 
 function hasSameRoles(a: readonly string[], b: readonly string[]): boolean {

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../platform/common/uuid.js';
-import { UserDirectory } from '../../users/search/user-directory.service.js';
+import { type Owner, UserDirectory } from '../../users/search/user-directory.service.js';
 import { toExactKey, toLoginIdentifier, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
-import { type RowKeys, type FileRow, readRow } from '../file/file-row.js';
+import { ManagerKeys } from './manager-keys.js';
+import { type RowKeys, type FileRow, readKeys, readRow } from '../file/file-row.js';
 import { parse, stringify } from 'uuid';
 import { RunFiles } from '../file/run-files.js';
-import type { ImportRun } from '../runs/import-run.js';
+import type { CsvRecord } from '../file/record-parser.js';
+import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { canManage } from './row-rules.js';
 import { ROWS_AT_ONCE } from './plan-builder.js';
 
 const UUID_WORDS = 4;
@@ -16,6 +19,8 @@ const UUID_WORDS = 4;
 export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
+  /** UUIDs of users whom `adopt_rows` confirms. */
+  private readonly confirmed = new Set<string>();
 
   get(externalId: string): string | undefined {
     const number = this.externalIds.findNumber(toExactKey(externalId));
@@ -24,6 +29,16 @@ export class Adoptions {
     for (let word = 0; word < UUID_WORDS; word++)
       bytes.writeInt32BE(this.words.at(number * UUID_WORDS + word), 4 * word);
     return stringify(bytes);
+  }
+
+  confirm(externalId: string, uuid: string): void {
+    this.add(externalId, uuid);
+    if (this.get(externalId) === uuid) this.confirmed.add(uuid);
+  }
+
+  /** Returns true if a person confirmed that a row of the file belongs to the user. */
+  isConfirmed(uuid: string): boolean {
+    return this.confirmed.has(uuid);
   }
 
   /** Records the user whom the first row with an ExternalId adopts. Ignores later rows with this ExternalId. */
@@ -36,6 +51,8 @@ export class Adoptions {
       this.words.set(number * UUID_WORDS + word, bytes.readInt32BE(4 * word));
   }
 }
+
+const isUnlinked = ({ external_id: id }: Owner): boolean => id === '';
 
 /** Matches a manager cell that contains a UUID, as in exports. */
 const UUID_CELL = /^uuid:(.*)$/i;
@@ -51,7 +68,18 @@ export interface RowUsers {
   users: ReadonlyMap<string, User>;
   /** Maps the text of a manager cell to the existing manager. */
   managers: ReadonlyMap<string, NamedManager>;
+  /** Maps the text of a manager cell to the text that identifies the manager without `manager_key`. */
+  managerTexts: ReadonlyMap<string, string>;
 }
+
+/** Facts of a file that must be known before its rows are planned. */
+export interface FileFacts {
+  adopted?: Adoptions | undefined;
+  managerKeys?: ManagerKeys | undefined;
+}
+
+/** Text of a manager cell that names no user. */
+const NO_MANAGER = 'uuid:';
 
 /** Finds the existing users and managers of many rows at once. */
 @Injectable()
@@ -62,33 +90,55 @@ export class RowUserLookup {
   ) {}
 
   /**
-   * Finds the unlinked users whom the rows of a file adopt (option `adopt`). Their UUIDs must be known before the
-   * planning, because a later row may adopt the manager of an earlier row.
-   * @param field field by which the users are found.
+   * Reads a file ahead, because a later row may adopt or name the manager of an earlier row. Finds the users whom the
+   * rows adopt (options `adopt` and `adopt_rows`) and the cells of `manager_key`.
    * @param report receives the number of bytes that were read so far.
    * @throws FileError if the whole file is rejected.
    */
-  async findAdoptions(run: ImportRun, field: 'email' | 'username', report: (bytes: number) => Promise<void>) {
-    const adopted = new Adoptions();
-    const { blank_cells: blankCells } = run.options;
+  async readAhead(run: ImportRun, report: (bytes: number) => Promise<void>): Promise<FileFacts> {
+    const { blank_cells: blankCells, adopt, adopt_rows: adoptRows } = run.options;
+    const managerKeys = ManagerKeys.create(run.profile);
+    const adopted = adopt === 'none' && !adoptRows ? undefined : new Adoptions();
+    if (!adopted && !managerKeys) return {};
+    const confirmedLines = new Set(adoptRows);
+    const scope = userScopeOf(run);
     const file = await this.files.open(run);
     const { reader, header } = file;
     for await (const records of file.readRecords(ROWS_AT_ONCE)) {
       const fit = records.filter(({ expectedCells }) => expectedCells === undefined);
-      const rows = fit.map((record) => readRow(record, header, blankCells));
-      for (const [row, user] of await this.matchRows(rows, field)) adopted.add(row.externalId, user.uuid);
+      for (const record of managerKeys ? fit : [])
+        managerKeys?.add(record.managerKey ?? '', readKeys(record, header, blankCells).externalId);
+      if (adopted) {
+        const readRows = (some: readonly CsvRecord[]) =>
+          some.map((record) => readRow(record, header, blankCells));
+        const confirmed = readRows(fit.filter((record) => confirmedLines.has(file.lineOf(record))));
+        // A person has confirmed these users, so they may be linked to this data set, such as rehired users.
+        const isAdoptable = (user: User): boolean =>
+          user.external_id === '' || canManage(scope, user) || user.blocked_by === scope.dataset;
+        for (const field of ['username', 'email'] as const) {
+          for (const [row, user] of await this.matchRows(confirmed, field, () => true))
+            if (isAdoptable(user)) adopted.confirm(row.externalId, user.uuid);
+          const others = adopt === field ? await this.matchRows(readRows(fit), field, isUnlinked) : [];
+          for (const [row, user] of others) adopted.add(row.externalId, user.uuid);
+        }
+      }
       await report(reader.bytesRead);
     }
-    return adopted;
+    return { adopted, managerKeys };
   }
 
-  private async matchRows(rows: readonly FileRow[], field: 'email' | 'username'): Promise<[FileRow, User][]> {
+  /** Finds the users who have the usernames or e-mail addresses of rows whose ExternalIds are not in use. */
+  private async matchRows(
+    rows: readonly FileRow[],
+    field: 'email' | 'username',
+    isCandidate: (owner: Owner) => boolean,
+  ): Promise<[FileRow, User][]> {
     const named = rows.filter(({ externalId }) => externalId !== '');
     const linked = await this.directory.findUuidsByExternalIds(named.map(({ externalId }) => externalId));
     const unlinked = named.filter(({ externalId }) => !linked.has(toExactKey(externalId)));
     const nameOf = (row: FileRow): string => (typeof row.raw[field] === 'string' ? row.raw[field] : '');
     const owners = await this.directory.findOwners(unlinked.map((row) => toLoginIdentifier(nameOf(row))));
-    const candidates = [...owners.values()].filter(({ external_id }) => external_id === '');
+    const candidates = [...owners.values()].filter(isCandidate);
     const users = await this.directory.findByUuids(candidates.map(({ uuid }) => uuid));
     return unlinked.flatMap((row): [FileRow, User][] => {
       const user = users.get(owners.get(toLoginIdentifier(nameOf(row)))?.uuid ?? '');
@@ -99,16 +149,33 @@ export class RowUserLookup {
 
   /**
    * Finds the existing users and managers of rows.
-   * @param adopted users whom the file adopts, if the option `adopt` is set.
+   * @param facts facts of the whole file (`readAhead`).
    */
-  async find(rows: readonly RowKeys[], adopted?: Adoptions): Promise<RowUsers> {
+  async find(rows: readonly RowKeys[], { adopted, managerKeys }: FileFacts = {}): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
-    const cells = new Set(rows.flatMap(({ manager }) => manager ?? []));
+    const cells = [...new Set(rows.flatMap(({ manager }) => manager ?? []))];
+    const managerTexts = await this.findManagerTexts(cells, managerKeys);
+    const texts = new Set(cells.map((cell) => managerTexts.get(cell) ?? cell));
     const [users, managers] = await Promise.all([
       this.findUsers(named, adopted),
-      cells.size === 0 ? new Map<string, NamedManager>() : this.findManagers([...cells], adopted),
+      texts.size === 0 ? new Map<string, NamedManager>() : this.findManagers([...texts], adopted),
     ]);
-    return { users, managers };
+    return { users, managers, managerTexts };
+  }
+
+  /** Finds managers by `manager_key`: in the file, or else in the database if the column identifies users. */
+  private async findManagerTexts(cells: readonly string[], keys?: ManagerKeys): Promise<Map<string, string>> {
+    if (!keys) return new Map();
+    const unlisted = cells.filter((cell) => keys.findExternalId(cell) === undefined);
+    const isLogin = keys.identifier === 'login';
+    const owners = await this.directory.findOwners(isLogin ? unlisted.map(toLoginIdentifier) : []);
+    const toText = (cell: string): string => {
+      const listed = keys.findExternalId(cell);
+      if (listed !== undefined) return listed || NO_MANAGER;
+      if (keys.identifier === 'external_id') return cell;
+      return `${NO_MANAGER}${owners.get(toLoginIdentifier(cell))?.uuid ?? ''}`;
+    };
+    return new Map(cells.map((cell) => [cell, toText(cell)]));
   }
 
   private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
@@ -121,8 +188,8 @@ export class RowUserLookup {
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
-      // Skip a user who was linked in the meantime.
-      if (user?.external_id === '') users.set(key, user);
+      // Skip a user who was linked in the meantime, unless a person confirmed the user.
+      if (user && (user.external_id === '' || adopted.isConfirmed(uuid))) users.set(key, user);
     }
     return users;
   }

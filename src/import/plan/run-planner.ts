@@ -5,16 +5,20 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
+import type { BulkChange } from '../runs/bulk-change.input.js';
+import { BulkPlanner } from './bulk-planner.js';
 import { hasAnyOther } from '../mapping/record-mapper.js';
 import { FilePlanner } from './file-planner.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
+import { hasUniqueUsernames } from './unique-usernames.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 
 const PAGE_SIZE = 1000;
+const NO_FILE = { missing_reported: 0, missing_blocked: 0, line_ended: null, words: null };
 
 /** Plans a run and stages its rows. Deletes the staged rows of an earlier attempt. Does not change users. */
 @Injectable()
@@ -25,19 +29,28 @@ export class RunPlanner {
     private readonly directory: UserDirectory,
     private readonly files: FilePlanner,
     private readonly reverts: RevertPlanner,
+    private readonly bulkChanges: BulkPlanner,
     private readonly guards: PlanGuards,
   ) {}
 
   /**
-   * Plans a run, which imports a file or reverts another run.
+   * Plans a run, which imports a file, changes selected users or reverts another run.
    * @param run the run as it was before this attempt. `started` is set if an earlier attempt may have staged rows.
    * @throws FileError if the whole file is rejected.
    */
   async plan(run: ImportRun, checkpoint: Checkpoint) {
     // Delete the rows in transactions that check the lease, because another worker may already plan this run.
-    if (run.started !== null) await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
-    const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run));
-    const original = run.reverts === null ? undefined : await this.runs.find(run.reverts);
+    // The rows of a planned bulk change are replaced one by one, because they hold its users.
+    const { bulk, reverts } = run;
+    const isBulk = bulk !== null && reverts === null;
+    if (run.started !== null && !(isBulk && run.plan_hash !== null))
+      await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
+    const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run), {
+      replacesRows: isBulk,
+      hasUniqueUsernames: hasUniqueUsernames(run.profile),
+    });
+    if (isBulk) return this.planBulkChange(run, bulk, builder);
+    const original = reverts === null ? undefined : await this.runs.find(reverts);
     return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);
   }
 
@@ -45,13 +58,24 @@ export class RunPlanner {
   private async planRevert(run: ImportRun, original: ImportRun, builder: PlanBuilder) {
     await this.reverts.plan(original, run.rows_total ?? 0, builder, callerOf(run).actor);
     await builder.finalize();
-    const none = { missing_reported: 0, missing_blocked: 0, guards: [], line_ended: null, words: null };
-    return { ...(await builder.summarize()), ...none };
+    return { ...(await builder.summarize()), ...NO_FILE, guards: [] };
+  }
+
+  private async planBulkChange(run: ImportRun, bulk: BulkChange, builder: PlanBuilder) {
+    await this.bulkChanges.plan(run, bulk, builder);
+    await builder.finalize();
+    const summary = await builder.summarize();
+    const guards = await this.guards.evaluateBulkChange(run, summary.rows_total);
+    return { ...summary, ...NO_FILE, guards, bulk: { ...bulk, uuids: [] } };
   }
 
   private async planFile(run: ImportRun, builder: PlanBuilder) {
     const past = await this.guards.findPast(run);
-    const { lineEnded, users, words } = await this.files.plan(run, builder, past.last);
+    const { lineEnded, users, words } = await this.files.plan(
+      run,
+      builder,
+      run.corrects === null ? past.last : undefined,
+    );
     await builder.finalize();
     const { tally } = builder;
     // The count reads all users of the data set. No guard needs it for a plan that changes no user.

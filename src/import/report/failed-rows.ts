@@ -1,25 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { BOM, toDelimitedLine, unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
+import { ADDED_COLUMNS } from '../file/failed-file.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
 import { readPages } from '../../platform/database/keyset-pages.js';
 import { lineOf } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
-import type { ImportRun } from '../runs/import-run.js';
+import { type ImportRun, hasFile } from '../runs/import-run.js';
 import { FINAL } from '../runs/run-states.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { ImportRowsRepository, type StoredRow } from '../runs/import-rows.repository.js';
 import { type Visibility, hideInRow } from '../runs/visible-values.js';
 
 const BATCH = 500;
-/** Columns that `failed.csv` adds. Imports ignore them. */
-const ADDED = ['_line', '_code', '_message'];
 /**
- * Columns of `failed.csv` for a revert, which has one line per conflict. `_value` is the value that could not be
+ * Columns of `failed.csv` for a revert or a bulk change, which has one line per conflict. `_value` is the value that could not be
  * restored.
  */
-const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED];
+const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED_COLUMNS.slice(1)];
 /**
  * Text of an extra cell in a line with a wrong number of cells. The line fails again until a person removes this cell.
  */
@@ -42,13 +41,16 @@ export class FailedRows {
    * @throws FileError if the file cannot be read again, or the errors of `Checkpoint.commit`.
    */
   async storeCells(run: ImportRun, checkpoint: Checkpoint): Promise<void> {
-    if (run.reverts !== null) return;
+    if (!hasFile(run)) return;
     let lines = await this.rows.listFailedWithoutCells(run.id, 0, BATCH);
     if (lines.length === 0) return;
     const file = await this.files.open(run);
-    const { names, header, uses } = file;
+    const { names, header, uses, reader } = file;
     const kept = names.filter((_, index) => uses[index] === 'stored').map(unescapeFormula);
-    await checkpoint.commit(async () => undefined, { header: kept });
+    await checkpoint.commit(async () => undefined, {
+      header: kept,
+      delimiter: reader.detected.delimiter ?? null,
+    });
     const key = header.findIndex((column) => column?.field === 'external_id');
     for await (const records of file.readRecords(BATCH)) {
       const last = records.at(-1)?.line ?? 0;
@@ -73,31 +75,24 @@ export class FailedRows {
   }
 
   /**
-   * Yields the lines of `failed.csv`, in a format that the profile of the run can read again. For a revert, yields the
-   * conflicts.
+   * Yields the lines of `failed.csv`, from which an import recognizes the run. For a revert, yields the conflicts.
    * @throws ProblemError `file_lost` if the file of the run was missing before the cells of failed rows were stored.
    */
   async *streamCsv(run: ImportRun, visibility: Visibility): AsyncGenerator<string> {
-    if (run.reverts === null && FINAL.includes(run.state) && (await this.isFileLost(run))) {
+    if (hasFile(run) && FINAL.includes(run.state) && (await this.isFileLost(run))) {
       const detail =
         'The file of this import was lost before its failed rows were stored. Import the original file again.';
       throw new ProblemError('file_lost', detail);
     }
-    const isRevert = run.reverts !== null;
-    const { delimiter = ',', skip_lines: above = 0, skip_last_lines: below = 0 } = run.profile ?? {};
-    const title = `Failed rows of import ${run.id}\r\n`;
-    yield (
-      BOM + title.repeat(above) + toDelimitedLine(isRevert ? CONFLICTS : [...run.header, ...ADDED], delimiter)
-    );
+    const isFile = hasFile(run);
+    const delimiter = run.delimiter ?? run.profile?.delimiter ?? ',';
+    yield BOM + toDelimitedLine(isFile ? [...run.header, ...ADDED_COLUMNS] : CONFLICTS, delimiter);
     const readRows = (after: number) => this.rows.findRows(run.id, 'error', after, BATCH);
     for await (const stored of readPages(0, lineOf, readRows)) {
       const rows = stored.map((row) => hideInRow(row, visibility));
-      const lines = isRevert
-        ? rows.flatMap(toConflictLines)
-        : rows.map((row) => toFailedLine(row, run.header.length));
+      const lines = isFile ? rows.map((row) => toFailedLine(row, run)) : rows.flatMap(toConflictLines);
       yield lines.map((cells) => toDelimitedLine(cells, delimiter)).join('');
     }
-    yield title.repeat(below);
   }
 }
 
@@ -119,13 +114,15 @@ function pickCells({ cells, sourceCells, expectedCells }: CsvRecord, uses: reado
  * Returns a line of `failed.csv`: the cells of a failed row and the reasons of its failure. If the number of cells is
  * wrong, an extra cell makes the row fail again until a person corrects it.
  */
-function toFailedLine({ line, errors, cells }: StoredRow, width: number): string[] {
+function toFailedLine({ line, errors, cells }: StoredRow, { id, header }: ImportRun): string[] {
+  const width = header.length;
   const isMismatch = errors.some(({ code }) => code === 'wrong_cell_count');
   const extraCells = isMismatch
     ? [...cells.slice(width).filter((cell) => cell !== REPAIR_NOTE && cell.trim() !== ''), REPAIR_NOTE]
     : [];
   return [
     ...Array.from({ length: width }, (_, index) => cells[index] ?? ''), // cells are not stored yet while a run is in progress
+    id,
     String(line),
     errors.map(({ code }) => code).join(' '),
     errors.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),

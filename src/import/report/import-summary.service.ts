@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ImportRun } from '../runs/import-run.js';
 import { COMPLETED, RUNNABLE, type RunState, WAITING } from '../runs/run-states.js';
 import { Env } from '../../platform/config/env.js';
-import { type DbTime, now, addSeconds, toIso } from '../../platform/common/time.js';
+import { type DbTime, HOUR_SECONDS, now, addSeconds, toIso } from '../../platform/common/time.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 
 export const MAX_DATASETS = 100;
@@ -49,7 +49,7 @@ export class ImportSummary {
   async readOverdue() {
     const hours = this.env.IMPORT_OVERDUE_HOURS;
     if (hours === undefined) return undefined;
-    const bound = addSeconds(now(), -hours * 60 * 60);
+    const bound = addSeconds(now(), -hours * HOUR_SECONDS);
     const last = await this.runs.listLastCompletions();
     const parts = last.flatMap(({ part, ...rest }) => (part === null ? [] : { ...rest, part }));
     const active = new Set(parts.flatMap(({ dataset, finished }) => (finished < bound ? [] : dataset)));
@@ -65,6 +65,18 @@ export class ImportSummary {
         .slice(0, MAX_DATASETS)
         .map(({ finished, ...part }) => ({ ...part, last_completed: toIso(finished) })),
     };
+  }
+
+  /** Lists the data sets with the time of the last completed import. Reverts do not count as imports. */
+  async listDueDatasets() {
+    const hours = this.env.IMPORT_OVERDUE_HOURS;
+    const bound = hours === undefined ? '' : addSeconds(now(), -hours * HOUR_SECONDS);
+    const completions = await this.runs.listLastCompletions();
+    return (await this.listDatasets()).map(({ dataset, last_run }) => {
+      const times = completions.filter((each) => each.dataset === dataset).map(({ finished }) => finished);
+      const isOverdue = hours !== undefined && (times.length === 0 || times.some((time) => time < bound));
+      return { dataset, last_run, lastCompleted: times[0] ?? null, isOverdue };
+    });
   }
 
   async findLastCompleted(): Promise<DbTime | null> {

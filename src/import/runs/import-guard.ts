@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { SideNamesDto } from '../../audit/audit.view.js';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
 
 export const MAX_EXAMPLES = 5;
@@ -13,7 +14,7 @@ export type GuardOverrides = { preset?: Preset } & {
 };
 
 /** Example row of a guard, for operators. Values are truncated, and secrets are left out. */
-class ImportGuardExampleDto {
+class ImportGuardExampleDto extends SideNamesDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,

@@ -6,6 +6,7 @@ import {
   IntegerParam,
   PatternParam,
   type QuerySchema,
+  UuidParam,
 } from '../../platform/input/query-rules.js';
 import { findEncoding } from '../../platform/common/encoding.js';
 import { isWithin } from '../../platform/common/text.js';
@@ -29,6 +30,10 @@ const isEncoding = (label: unknown): boolean =>
 
 const ROLES_RULE = { message: 'must contain 1 to 32 roles' };
 const parseRoles = (text: string): string[] => text.split(/[;|,]/).flatMap((role) => role.trim() || []);
+
+/** Pattern of a data set that imports may manage. */
+export const DATASET = new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`);
+export const DATASET_RULE = `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`;
 
 export const DatasetParam = (schema: QuerySchema = {}) =>
   PatternParam(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -', {
@@ -57,16 +62,12 @@ export class ImportOptions {
   })
   returning: (typeof RETURNING_MODES)[number] = 'reactivate';
 
-  @PatternParam(
-    new RegExp(`^(?!${MANAGED_BY_SCIM}$)[A-Za-z0-9._-]{1,64}$`),
-    `must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be ${MANAGED_BY_SCIM}`,
-    {
-      maxLength: 64,
-      default: 'default',
-      description:
-        'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
-    },
-  )
+  @PatternParam(DATASET, DATASET_RULE, {
+    maxLength: 64,
+    default: 'default',
+    description:
+      'Name of the data set, which contains the users of one source: 1 to 64 characters of A-Z a-z 0-9 . _ -. The name scim is reserved for identity providers.',
+  })
   dataset: string = 'default';
 
   @DatasetParam({
@@ -129,11 +130,40 @@ export class ImportOptions {
   expected_rows?: number;
 }
 
+/** Maximum number of lines in `adopt_rows`. */
+const MAX_ADOPTED_ROWS = 500;
+const LINES = /^\d{1,7}(,\d{1,7})*$/;
+const parseLines = (text: string): number[] | string =>
+  LINES.test(text) ? text.split(',').map(Number) : text;
+const isLineList = (value: unknown): boolean => Array.isArray(value) && value.length <= MAX_ADOPTED_ROWS;
+
+/** Options of one run, which a profile cannot set. */
+export class RunOptions extends ImportOptions {
+  @UuidParam({
+    description:
+      'Id of a finished run whose failed rows the file contains. The new run takes the profile and the options of that run, ' +
+      'unless they are sent, and never counts users as missing.',
+  })
+  corrects?: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    maxLength: MAX_ROLES_TEXT,
+    pattern: LINES.source,
+    description:
+      'Lines, separated by commas, whose conflicting user is the same person. Each of these rows takes over the user who has ' +
+      'its username or e-mail address. In a `failed.csv`, lines are the numbers in the column `_line`.',
+  })
+  @Normalize((raw) => (typeof raw === 'string' ? parseLines(raw.replaceAll(' ', '')) : raw))
+  @Rule('invalid_value', `must be 1 to ${MAX_ADOPTED_ROWS} line numbers, separated by commas`, isLineList)
+  adopt_rows?: number[];
+}
+
 /** Pattern of a profile name. `.` and `..` are invalid, because clients remove them from the path of a URL. */
 export const PROFILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
 /** Options of a request: the name of a profile, and options that override it. */
-export class RequestedOptions extends ImportOptions {
+export class RequestedOptions extends RunOptions {
   @PatternParam(PROFILE_NAME, 'must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and must not be . or ..', {
     maxLength: 64,
     description: 'Name of the profile that describes the file. `GET /import_profiles` lists the profiles.',
@@ -164,6 +194,13 @@ export interface ImportProfile extends Partial<ImportOptions> {
   /** Pattern of file names in the drop folder. `*` matches any characters, and `?` matches one character. */
   pattern?: string;
   guards?: GuardOverrides;
+  /** Source columns of the first and the last day on which a user is active. */
+  active_from?: string;
+  active_until?: string;
+  /** Format of these days, such as `DD.MM.YYYY`. */
+  date_format?: string;
+  /** Source column by which Manager identifies a manager. */
+  manager_key?: string;
 }
 
 export interface NamedProfile extends ImportProfile {
@@ -171,7 +208,7 @@ export interface NamedProfile extends ImportProfile {
 }
 
 export interface ImportRequest {
-  options: ImportOptions;
+  options: RunOptions;
   profile: NamedProfile | null;
 }
 

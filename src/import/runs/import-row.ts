@@ -2,13 +2,15 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { User } from '../../users/model/user.js';
 import { type Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 
-/** Outcomes of a row. Their counts add up to the number of rows of the file. */
+/** Outcomes of a row. Their counts add up to the rows of the run. The rows of files have no `deleted` and `restored`. */
 export const ROW_OUTCOMES = [
   'created',
   'updated',
   'unchanged',
   'blocked',
   'reactivated',
+  'deleted',
+  'restored',
   'skipped',
   'error',
 ] as const;
@@ -17,6 +19,33 @@ export type RowOutcome = (typeof ROW_OUTCOMES)[number];
 export type Counts = Record<RowOutcome, number>;
 
 export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
+
+/** Returns the number of rows whose users change. Does not count missing users. */
+export const countChangedRows = ({
+  unchanged: _,
+  skipped: _skipped,
+  error: _error,
+  ...changed
+}: Counts): number => Object.values(changed).reduce((sum, rows) => sum + rows, 0);
+/** A failed row that made other rows fail. */
+export class Cause {
+  @ApiProperty({
+    type: 'integer',
+    example: 12,
+    description: 'Line of a row that failed for its own reasons.',
+  })
+  line!: number;
+  @ApiProperty({ type: 'integer', description: 'Number of other rows that failed only because of this row.' })
+  failures!: number;
+}
+
+/** Maximum number of causes of a run. */
+export const MAX_CAUSES = 20;
+
+export class ConflictingUserDto {
+  @ApiProperty({ maxLength: 255, example: 'jane.doe' }) username!: string;
+  @ApiProperty({ maxLength: 511, example: 'Jane Doe' }) name!: string;
+}
 
 /** An error or a warning of a row. `value` is the truncated invalid cell. It never contains a secret. */
 export class RowErrorDto {
@@ -35,6 +64,16 @@ export class RowErrorDto {
   })
   value?: string;
   @ApiPropertyOptional({ format: 'uuid', description: 'Id of the conflicting user, if any.' }) uuid?: string;
+  @ApiPropertyOptional({
+    description: 'The conflicting user, if the user exists and the caller has `users:read`.',
+  })
+  user?: ConflictingUserDto;
+  @ApiPropertyOptional({
+    type: 'integer',
+    example: 12,
+    description: 'Line of the failed row that this error depends on, such as the row of the manager.',
+  })
+  depends_on_line?: number;
 }
 
 /** Members of an error. Errors are plain objects, not instances of the DTO. */
@@ -59,6 +98,8 @@ export interface StagedRow {
   /** Number of the batch that applies the row, or 0 for no batch. */
   batch: number;
   changes: Changes;
+  /** ExternalId of the manager of a new or changed user, if the same file creates the manager. Otherwise null. */
+  manager: string | null;
   /** Errors of a failed row, or warnings of any other row. The code of the first warning is one of `WARNINGS`. */
   errors: RowError[];
 }
@@ -72,6 +113,7 @@ export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   version: 0,
   batch: 0,
   changes: NO_CHANGES,
+  manager: null,
   errors: [],
 };
 
@@ -85,9 +127,21 @@ export const isWritten = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'cha
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
   isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
 
-/** Returns the name to show for a row: of its user, or of the user that the row creates. */
-export function displayNameOf({ changes, version }: StagedRow, user: User | undefined): string {
-  const values: Readonly<Record<string, unknown>> = user ? { ...user } : version === 0 ? changes.values : {};
+/** Fields of a user from which the display name is built. */
+export type NamedUser = Pick<User, 'username' | 'firstname' | 'surname' | 'known_as'>;
+
+/**
+ * Returns the name to show for a row: of its user, or of the user that the row creates.
+ * @param cells fields in the cells of a failed row.
+ */
+export const displayNameOf = (
+  { changes, version }: StagedRow,
+  user?: NamedUser,
+  cells: object = {},
+): string => formatName(user ?? (version === 0 ? { ...cells, ...changes.values } : {}));
+
+export function formatName(fields: object): string {
+  const values: Readonly<Record<string, unknown>> = { ...fields };
   const getText = (field: string): string => {
     const value = values[field];
     return typeof value === 'string' ? value : '';
@@ -107,5 +161,5 @@ export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
 export function toFailedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';
   const user_uuid = row.version === 0 ? null : row.user_uuid;
-  return { ...row, outcome, user_uuid, batch: 0, changes: NO_CHANGES, errors };
+  return { ...row, outcome, user_uuid, batch: 0, changes: NO_CHANGES, manager: null, errors };
 }

@@ -115,11 +115,21 @@ export class ImportRowsRepository {
     return (await sql.query<StoredColumns>(query, params)).map(toStoredRow);
   }
 
-  async findByLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StagedRow[]> {
-    const found: StagedRow[] = [];
+  async findByLines(runId: string, numbers: readonly number[], sql?: Sql): Promise<StoredRow[]> {
+    const found: StoredRow[] = [];
     for (const part of chunkValues(numbers)) {
       const where = `${toLinesSql(part)} ORDER BY line`;
       found.push(...(await this.select('import_rows', where, [runId, ...part], sql)));
+    }
+    return found;
+  }
+
+  /** Finds the rows that create users with the given ExternalIds. */
+  async findCreated(runId: string, externalIds: readonly string[]): Promise<StagedRow[]> {
+    const found: StagedRow[] = [];
+    for (const part of chunkValues(externalIds)) {
+      const where = `run_id = ? AND external_id IN (${toPlaceholders(part.length)}) AND outcome = 'created'`;
+      found.push(...(await this.select(this.toTableSql('external_id'), where, [runId, ...part])));
     }
     return found;
   }
@@ -149,12 +159,17 @@ export class ImportRowsRepository {
     for await (const rows of readPages(MIN_LINE, lineOf, readRows)) yield* rows;
   }
 
-  /** Returns true if a plan blocks the user. The query runs in a separate process, because it may read many rows. */
+  /** Returns true if a plan blocks or deletes the user. The query runs in a separate process, because it may read many rows. */
   async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
     const query =
-      "SELECT changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'error') AND user_uuid = ?";
-    const rows = await this.database.scan<Pick<ImportRowEntity, 'changes'>>(query, [runId, user_uuid]);
-    return rows.some(({ changes }) => blocksUser({ changes: Changes.fromText(changes) }));
+      "SELECT outcome, changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'deleted', 'error') AND user_uuid = ?";
+    const rows = await this.database.scan<Pick<ImportRowEntity, 'outcome' | 'changes'>>(query, [
+      runId,
+      user_uuid,
+    ]);
+    return rows.some(
+      ({ outcome, changes }) => outcome === 'deleted' || blocksUser({ changes: Changes.fromText(changes) }),
+    );
   }
 
   /**
@@ -195,7 +210,7 @@ export class ImportRowsRepository {
     );
   }
 
-  async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StagedRow[]> {
+  async listProblemRows(runId: string, limit: number, sql: Sql = this.database): Promise<StoredRow[]> {
     const failures = ['error', 'missing'].map((outcome) =>
       this.createSet(runId, 'outcome', `outcome = '${outcome}' AND code <> ''`),
     );
@@ -206,7 +221,7 @@ export class ImportRowsRepository {
   }
 
   /** Returns a page of the rows that match a filter. A high `offset` is slow, but a high `after` is not. */
-  async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StagedRow[]> {
+  async list(runId: string, filter: RowFilter, position: RowPosition): Promise<StoredRow[]> {
     return this.mergePage(runId, this.splitIntoSets(runId, filter), position);
   }
 
@@ -257,7 +272,7 @@ export class ImportRowsRepository {
     rowSets: readonly RowSet[],
     { after, offset, limit }: RowPosition,
     sql?: Sql,
-  ): Promise<StagedRow[]> {
+  ): Promise<StoredRow[]> {
     const selects = rowSets.map(
       ({ from, where }, index) =>
         `SELECT line FROM (SELECT line FROM ${from} WHERE ${where} AND line > ? ORDER BY line LIMIT ?) AS part${index}`,
@@ -291,7 +306,7 @@ export class ImportRowsRepository {
 const NO_ERRORS = toJson<RowError[]>([]);
 
 type StoredColumns = Omit<ImportRowEntity, 'run_id' | 'code'>;
-const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors, cells';
+const ROW_COLUMNS = 'line, outcome, external_id, user_uuid, version, batch, changes, errors, cells, manager';
 
 export function toEntity(runId: string, row: StagedRow): ImportRowEntity {
   const { changes, errors, ...columns } = row;

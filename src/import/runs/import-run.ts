@@ -1,14 +1,24 @@
 import { type Actor, type Caller, DEFAULT_PROFILE, NO_RIGHTS } from '../../access/actor.js';
 import { type JsonText, fromJson, toJson } from '../../platform/common/json.js';
-import { now } from '../../platform/common/time.js';
+import { now, toMillis } from '../../platform/common/time.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { Guard } from './import-guard.js';
-import type { ImportOptions, NamedProfile } from './import-options.js';
+import type { NamedProfile, RunOptions } from './import-options.js';
 import { ImportRunEntity } from './import.entity.js';
 
 /** Columns that contain JSON in the database, and decoded values in a run. */
-const JSON_COLUMNS = ['options', 'profile', 'counts', 'guards', 'reason', 'header', 'words'] as const;
+const JSON_COLUMNS = [
+  'options',
+  'profile',
+  'counts',
+  'guards',
+  'reason',
+  'header',
+  'words',
+  'bulk',
+  'causes',
+] as const;
 /** Columns that contain 0 or 1 in the database, and booleans in a run. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;
 
@@ -30,11 +40,14 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
 /** Defaults for properties that are missing in the guards of older runs. */
 const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
 
-type FixedColumn = 'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'starter' | 'created';
+type FixedColumn =
+  'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'corrects' | 'starter' | 'created';
 /** Changes to a run that do not affect its state. Only transitions change the state. */
 export type RunChange = Partial<Omit<ImportRun, FixedColumn | 'state' | 'finished'>>;
 /** Changes to a run that only transitions may make. */
-export type StateChange = Partial<Pick<ImportRun, 'state' | 'finished' | 'cancel'>>;
+export type StateChange = Partial<
+  Pick<ImportRun, 'state' | 'finished' | 'cancel' | 'alerted' | 'phase_started' | 'waited_seconds'>
+>;
 
 export function toRun({
   actor_kind: kind,
@@ -82,15 +95,26 @@ const EMPTY = toRun(EMPTY_ROW);
 
 export function createRun(
   file: { runId: string; name: string; size: number; sha256: string },
-  options: ImportOptions,
+  options: RunOptions,
   { actor: starter, requestId, ip }: Caller,
   profile: NamedProfile | null = null,
 ): ImportRun {
-  const { dry_run, dataset, part = null } = options;
+  const { dry_run, dataset, part = null, corrects = null } = options;
   return {
     ...EMPTY,
     id: file.runId,
-    ...{ dry_run, dataset, part, options, profile, starter, ip, request_id: requestId, created: now() },
+    ...{
+      dry_run,
+      dataset,
+      part,
+      options,
+      profile,
+      corrects,
+      starter,
+      ip,
+      request_id: requestId,
+      created: now(),
+    },
     file_name: file.name,
     file_size: file.size,
     file_sha256: file.sha256,
@@ -108,13 +132,30 @@ export const missingCountsOf = (run: ImportRun) => ({
   blocked: run.missing_blocked,
 });
 
+/** Returns false for a revert and for a bulk change. */
+export const hasFile = ({ reverts, bulk }: Pick<ImportRun, 'reverts' | 'bulk'>): boolean =>
+  reverts === null && bulk === null;
+
+/**
+ * Returns the seconds from the start to the end of a run, without the time in which it waited for decisions. Returns null
+ * if the run has not ended or this time is unknown.
+ */
+export function computeDuration({ started, finished, approver, waited_seconds }: ImportRun): number | null {
+  if (started === null || finished === null || (waited_seconds === null && approver)) return null;
+  return Math.max(0, (toMillis(finished) - toMillis(started)) / 1000 - (waited_seconds ?? 0));
+}
+
 /** Returns the changes that the audit records when a run starts. */
 export const toStartChanges = (run: ImportRun) => [
   { field: 'dataset', new: run.dataset },
   ...(run.profile === null ? [] : [{ field: 'profile', new: run.profile.name }]),
   { field: 'dry_run', new: run.dry_run },
   ...(run.reverts === null ? [] : [{ field: 'reverts', new: run.reverts }]),
-  { field: 'file', new: fileOf(run) },
+  ...(run.corrects === null ? [] : [{ field: 'corrects', new: run.corrects }]),
+  ...(hasFile(run) ? [{ field: 'file', new: fileOf(run) }] : []),
+  ...(run.bulk === null
+    ? []
+    : (['where', 'change'] as const).map((field) => ({ field, new: run.bulk?.[field] }))),
 ];
 
 /** Returns true if a run for a file has found only unchanged rows. The audit then records only its start. */
@@ -137,9 +178,10 @@ export const userScopeOf = ({ dataset, options }: Pick<ImportRun, 'dataset' | 'o
 });
 
 export function callerOf(run: ImportRun): Caller {
-  const { id, starter: initiator, approver, request_id: requestId, ip } = run;
+  const { id, starter: initiator, approver, request_id: requestId, ip, bulk } = run;
   const allowsPrivileged = run.options.allow_privileged || run.reverts !== null;
-  return { actor: { kind: 'import', id, initiator, approver, allowsPrivileged }, requestId, ip };
+  const reason = run.reverts === null && bulk !== null && { reason: bulk.reason };
+  return { actor: { kind: 'import', id, initiator, approver, allowsPrivileged }, requestId, ip, ...reason };
 }
 
 /** Cost of applying a changed row, relative to the cost of reading and planning a row. */

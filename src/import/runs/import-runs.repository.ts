@@ -24,14 +24,27 @@ import {
   toRunRow,
   toRun,
 } from './import-run.js';
-import { COMPLETED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
+import { COMPLETED, CREDENTIAL_REVOKED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
 export interface RunFilter {
   state?: readonly string[];
   dataset?: string;
-  offset: number;
-  limit: number;
+  profile?: string;
+  /** Id of the user or API key that started the run. */
+  actor?: string;
+  created_since?: DbTime;
+  created_until?: DbTime;
 }
+
+/** SQL condition of each filter with a single value. */
+const CONDITIONS = {
+  dataset: 'dataset = ?',
+  // MariaDB returns JSON text with quotes, SQLite without.
+  profile: `JSON_EXTRACT(profile, '$.name') IN (?, ?)`,
+  actor: 'actor_id = ?',
+  created_since: 'created >= ?',
+  created_until: 'created < ?',
+} as const satisfies Partial<Record<keyof RunFilter, string>>;
 
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
@@ -71,12 +84,18 @@ export class ImportRunsRepository {
     return (await this.select(`WHERE id = ?${lockClauseOf(tx)}`, [id], tx))[0];
   }
 
-  async list({ state, dataset, offset, limit }: RunFilter): Promise<{ count: number; runs: ImportRun[] }> {
-    const conditions = [
-      ...(state ? [`state IN (${toPlaceholders(state.length)})`] : []),
-      ...(dataset === undefined ? [] : ['dataset = ?']),
-    ];
-    const params: SqlValue[] = [...(state ?? []), ...(dataset === undefined ? [] : [dataset])];
+  async list(
+    { state, ...filter }: RunFilter,
+    { offset, limit }: { offset: number; limit: number },
+  ): Promise<{ count: number; runs: ImportRun[] }> {
+    const conditions = state ? [`state IN (${toPlaceholders(state.length)})`] : [];
+    const params: SqlValue[] = [...(state ?? [])];
+    for (const [name, condition] of Object.entries(CONDITIONS)) {
+      const value = filter[name as keyof typeof CONDITIONS];
+      if (value === undefined) continue;
+      conditions.push(condition);
+      params.push(value, ...(name === 'profile' ? [JSON.stringify(value)] : []));
+    }
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
     const runs = await this.select(`${where} ORDER BY id DESC LIMIT ? OFFSET ?`, [...params, limit, offset]);
     const count = await countRows(this.database, `SELECT COUNT(*) AS n FROM import_runs ${where}`, params);
@@ -91,8 +110,8 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Returns runs of a data set or part in the given states, newest first, without reverts. With `tx`, locks the runs
-   * until the transaction ends.
+   * Returns runs of a data set or part in the given states, newest first, without reverts and corrections, which are no
+   * files of the source. With `tx`, locks the runs until the transaction ends.
    */
   async listInScope(
     { dataset, part }: UserScope,
@@ -103,7 +122,7 @@ export class ImportRunsRepository {
     const runs: ImportRun[] = [];
     // With one state per query, the index gives the order. Otherwise, the database would sort all runs of the data set.
     for (const state of states) {
-      const tail = `WHERE dataset = ? AND state = ? AND reverts IS NULL AND COALESCE(part, '') = ?
+      const tail = `WHERE dataset = ? AND state = ? AND reverts IS NULL AND corrects IS NULL AND COALESCE(part, '') = ?
          ORDER BY id DESC LIMIT ?${tx ? lockClauseOf(tx) : ''}`;
       runs.push(...(await this.select(tail, [dataset, state, part ?? '', limit], tx)));
     }
@@ -151,8 +170,16 @@ export class ImportRunsRepository {
     );
   }
 
-  async listWithoutAlert(limit: number): Promise<ImportRun[]> {
-    return this.select("WHERE state = 'needs_approval' AND alerted IS NULL ORDER BY id LIMIT ?", [limit]);
+  /**
+   * Returns runs without an alert that wait for approval, or that failed or lost their credential.
+   * @param since start of the period in which runs must have ended.
+   */
+  async listWithoutAlert(since: DbTime, limit: number): Promise<ImportRun[]> {
+    return this.select(
+      `WHERE state IN ('needs_approval', 'failed', 'cancelled') AND alerted IS NULL AND (finished IS NULL OR finished >= ?)
+       AND (state <> 'cancelled' OR reason LIKE ?) ORDER BY id LIMIT ?`,
+      [since, `%"code":"${CREDENTIAL_REVOKED}"%`, limit],
+    );
   }
 
   async listRevertsOf(id: string, sql?: Sql): Promise<ImportRun[]> {
@@ -178,8 +205,8 @@ export class ImportRunsRepository {
    */
   async listLastCompletions(): Promise<{ dataset: string; part: string | null; finished: DbTime }[]> {
     return this.database.query(
-      `SELECT dataset, part, MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL
-       AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})
+      `SELECT dataset, part, MAX(finished) AS finished FROM import_runs WHERE dry_run = 0 AND reverts IS NULL AND bulk IS NULL
+       AND corrects IS NULL AND finished <= ? AND state IN (${toPlaceholders(COMPLETED.length)})
        GROUP BY dataset, part ORDER BY finished DESC`,
       [computeLatestTrustedTime(), ...COMPLETED],
     );

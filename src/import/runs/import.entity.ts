@@ -2,8 +2,9 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { ascii, bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
 import type { ChangesText } from '../../platform/common/field-changes.js';
-import { ImportOptions, type NamedProfile } from './import-options.js';
-import type { Counts, RowError, StagedOutcome } from './import-row.js';
+import type { BulkChange } from './bulk-change.input.js';
+import { type NamedProfile, RunOptions } from './import-options.js';
+import type { Cause, Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './import-guard.js';
 import type { Reason, RunState } from './run-states.js';
 
@@ -19,11 +20,13 @@ export class ImportRunEntity {
   @Column(text(64)) dataset = '';
   /** Part of the data set that the file contains, or null for the whole data set. */
   @Column({ ...text(64), nullable: true }) part: string | null = null;
-  @Column(longText()) options: JsonText<ImportOptions> = toJson(new ImportOptions());
+  @Column(longText()) options: JsonText<RunOptions> = toJson(new RunOptions());
   /** Copy of the profile from the time when the run was created. */
   @Column({ ...longText(), nullable: true }) profile: JsonText<NamedProfile> | null = null;
   /** Id of the run that this run reverts, or null if this run imports a file. */
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
+  /** Id of the run whose failed rows this run corrects, or null. */
+  @Column({ ...uuid(), nullable: true }) corrects: string | null = null;
   @Column(text(255)) file_name = '';
   @Column(int()) file_size = 0;
   @Column(ascii(64)) file_sha256 = '';
@@ -35,7 +38,7 @@ export class ImportRunEntity {
   @Column(time()) created = '';
   @Column({ ...time(), nullable: true }) started: string | null = null;
   @Column({ ...time(), nullable: true }) finished: string | null = null;
-  /** Time of the alert that the run waits for approval, or null before the alert. */
+  /** Time of the alert that the run waits for approval or has ended early, or null before the alert. */
   @Column({ ...time(), nullable: true }) alerted: string | null = null;
 
   /** Number of processed rows, computed as `percent` of all rows. */
@@ -47,14 +50,20 @@ export class ImportRunEntity {
   /** `percent` at the start of the current phase. */
   @Column(int()) phase_percent = 0;
   @Column({ ...time(), nullable: true }) phase_started: string | null = null;
+  /** Seconds in which the run waited for decisions, or null for a run of an older version. */
+  @Column({ ...int(), nullable: true, default: null }) waited_seconds: number | null = 0;
 
   @Column({ ...longText(), nullable: true }) counts: JsonText<Counts> | null = null;
   @Column(int()) missing_reported = 0;
   @Column(int()) missing_blocked = 0;
   @Column({ ...longText(), nullable: true }) guards: JsonText<Guard[]> | null = toJson<Guard[]>([]);
+  /** Failed rows that made other rows fail, with the number of these rows. Null until the run is planned. */
+  @Column({ ...longText(), nullable: true }) causes: JsonText<Cause[]> | null = null;
   @Column({ ...longText(), nullable: true }) reason: JsonText<Reason> | null = null;
   /** Header of the file without private columns, for `failed.csv`. Empty or null unless rows have failed. */
   @Column({ ...longText(), nullable: true }) header: JsonText<string[]> | null = toJson<string[]>([]);
+  /** Delimiter of the file, for `failed.csv`. Null unless rows have failed. */
+  @Column({ ...ascii(1), nullable: true }) delimiter: string | null = null;
   /** 1 if the file ends with a line ending, otherwise 0. Null until the whole file was read. */
   @Column({ ...int(), nullable: true, default: null }) line_ended: number | null = null;
   /** SHA-256 hash of the plan. It reveals a different plan if the run is planned again. */
@@ -65,6 +74,9 @@ export class ImportRunEntity {
    * profile has no `*`.
    */
   @Column({ ...longText(), nullable: true }) words: JsonText<Record<string, readonly string[]>> | null = null;
+
+  /** The bulk change of this run, or null for a file. A revert has the bulk change of the run that it reverts. */
+  @Column({ ...longText(), nullable: true }) bulk: JsonText<BulkChange> | null = null;
 
   @Column(int()) batches = 0;
   @Column(int()) applied_batches = 0;
@@ -98,6 +110,8 @@ export class ImportRowEntity {
   @Column(longText()) changes!: ChangesText;
   @Column(longText()) errors!: JsonText<RowError[]>;
   @Column({ ...longText(), nullable: true }) cells!: JsonText<string[]> | null;
+  /** ExternalId of the manager, if the same file creates the manager. */
+  @Column({ ...text(255), nullable: true }) manager!: string | null;
 }
 
 /**

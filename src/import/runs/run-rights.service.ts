@@ -8,7 +8,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { rolesOf } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
 import type { ImportRun } from './import-run.js';
-import type { Reason } from './run-states.js';
+import { CREDENTIAL_REVOKED, type Reason } from './run-states.js';
 
 /**
  * Checks the current rights of the starter and the approver of a run. The run stops if one of them loses the right to
@@ -79,5 +79,5 @@ function toRevokedReason({ kind, id }: Actor, action: 'started' | 'approved'): R
       ? `API key ${id}, which ${action} this import, was revoked or has expired`
       : `User ${id ?? ''}, who ${action} this import, is blocked or no longer a Webmaster`;
   const message = `${subject}. Rows that were applied stay applied.`;
-  return { code: 'credential_revoked', message };
+  return { code: CREDENTIAL_REVOKED, message };
 }

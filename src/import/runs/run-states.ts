@@ -81,6 +81,9 @@ export const TRANSITIONS = {
 } as const satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof TRANSITIONS;
 
+/** Code of the reason of a run whose starter or approver has lost the required rights. */
+export const CREDENTIAL_REVOKED = 'credential_revoked';
+
 /** Reason why a file was rejected or a run ended early. */
 export interface Reason {
   code: string;

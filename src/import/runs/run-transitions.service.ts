@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { ProblemError } from '../../platform/common/errors.js';
-import { now } from '../../platform/common/time.js';
+import { now, toMillis } from '../../platform/common/time.js';
 import type { Caller } from '../../access/actor.js';
 import { AuditService, recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { Log } from '../../platform/telemetry/log.js';
 import {
   type ImportRun,
   type RunChange,
@@ -16,12 +17,14 @@ import {
   toResultChanges,
 } from './import-run.js';
 import {
+  CREDENTIAL_REVOKED,
   FINAL,
   type Reason,
   RUNNABLE,
   TRANSITIONS,
   type Transition,
   type TransitionName,
+  WAITING,
 } from './run-states.js';
 import { ImportRunsRepository } from './import-runs.repository.js';
 import type { RunRights } from './run-rights.service.js';
@@ -38,7 +41,22 @@ export class RunTransitions {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly audit: AuditService,
+    private readonly log: Log,
   ) {}
+
+  /**
+   * Logs the state of a run that has ended or waits for approval. Call it once, after the commit of the transition. The
+   * reason is a code or the names of guards, because the log contains no cells of files.
+   */
+  logState({ id, state, file_name: file, dataset, guards, reason }: ImportRun): void {
+    const hits = guards.filter(({ hit }) => hit).map(({ name }) => name);
+    const cause = reason?.code ?? (state === 'needs_approval' ? [...new Set(hits)].join(', ') : undefined);
+    const isUrgent = ['needs_approval', 'failed'].includes(state) || cause === CREDENTIAL_REVOKED;
+    this.log[isUrgent ? 'warn' : 'info']('import', {
+      ...{ run: id, state, file, dataset },
+      ...(cause !== undefined && { reason: cause }),
+    });
+  }
 
   /**
    * Moves a run to another state. The transaction must have locked the run.
@@ -72,19 +90,32 @@ export class RunTransitions {
   }
 }
 
+type TransitionedRun = Pick<ImportRun, 'id' | 'state' | 'phase_started' | 'waited_seconds'>;
+
 /**
  * Returns the changes that a transition makes to the state of a run.
  * @throws ProblemError `wrong_state`, or LeaseLostError for a worker, if the state does not allow the transition.
  */
-export function getStateChange(name: TransitionName, run: Pick<ImportRun, 'id' | 'state'>): StateChange {
-  const { id, state } = run;
+export function getStateChange(
+  name: TransitionName,
+  { id, state, phase_started, waited_seconds }: TransitionedRun,
+): StateChange {
   const { from, to, by, requestedIn }: Transition = TRANSITIONS[name];
   if (!from.includes(state)) {
     if (by === 'worker') throw new LeaseLostError();
     throw new ProblemError('wrong_state', `Import ${id} is ${state}. It must be ${from.join(' or ')}.`);
   }
   if (requestedIn?.includes(state)) return { cancel: true };
-  return { state: to, ...(FINAL.includes(to) && { finished: now() }) };
+  const time = now();
+  const waited = (toMillis(time) - toMillis(phase_started ?? time)) / 1000;
+  return {
+    state: to,
+    ...(WAITING.includes(state) && {
+      waited_seconds: (waited_seconds ?? 0) + Math.max(0, Math.round(waited)),
+    }),
+    ...(WAITING.includes(to) && { phase_started: time }),
+    ...(FINAL.includes(to) && { finished: time, alerted: null }),
+  };
 }
 
 const RESTORED = {
@@ -99,7 +130,7 @@ const MAX_RUNS = 1_000_000;
  */
 export async function cancelUnfinishedRuns(sql: Sql, caller: Caller): Promise<void> {
   const runs = new ImportRunsRepository(sql);
-  const unfinished = await runs.list({ state: TRANSITIONS.cancel.from, offset: 0, limit: MAX_RUNS });
+  const unfinished = await runs.list({ state: TRANSITIONS.cancel.from }, { offset: 0, limit: MAX_RUNS });
   for (const run of unfinished.runs) {
     await runs.updateState(sql, run.id, { reason: RESTORED, ...getStateChange('cancel', run) });
     const target = { kind: 'import', id: run.id } as const;

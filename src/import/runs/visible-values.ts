@@ -4,16 +4,19 @@ import { Changes } from '../../platform/common/field-changes.js';
 import { isObject } from '../../platform/common/json.js';
 import type { Guard } from './import-guard.js';
 import type { RowError, StagedRow } from './import-row.js';
-import type { ImportRun } from './import-run.js';
+import { type ImportRun, hasFile } from './import-run.js';
 import type { Reason } from './run-states.js';
 
 /** The values of a run that a caller sees: all values, the values that the caller sent, or none (interface §6). */
 export type Visibility = 'all' | 'sent' | 'none';
 
 /** Returns the values of a run that an actor sees. Without `users:read`, an actor sees only the file that it sent. */
-export function getVisibility(actor: Actor, run: Pick<ImportRun, 'starter' | 'reverts'>): Visibility {
+export function getVisibility(
+  actor: Actor,
+  run: Pick<ImportRun, 'starter' | 'reverts' | 'bulk'>,
+): Visibility {
   if (hasScope(actor, 'users:read')) return 'all';
-  return run.reverts === null && isSameActor(run.starter, actor) ? 'sent' : 'none';
+  return hasFile(run) && isSameActor(run.starter, actor) ? 'sent' : 'none';
 }
 
 /** Message that replaces a message with hidden values. */
@@ -43,8 +46,9 @@ function omitStoredMembers(old: unknown, value: unknown): unknown {
 }
 
 function hideInError(error: RowError, isSent: boolean): RowError {
-  const { field, code, uuid } = error;
-  return isSent && uuid === undefined ? error : { field, code, message: HIDDEN };
+  const { field, code, uuid, depends_on_line: line } = error;
+  if (isSent && uuid === undefined) return error;
+  return { field, code, message: HIDDEN, ...(line !== undefined && { depends_on_line: line }) };
 }
 
 /**
@@ -75,5 +79,13 @@ function addValues({ hint, examples }: Guard, detail: string | undefined): strin
 export function listReasons(reason: Reason | null, visibility: Visibility) {
   const all = reason === null ? [] : [reason, ...(reason.others ?? [])];
   const hidden = visibility === 'none' && { message: HIDDEN };
-  return all.map(({ line = null, code, message }) => ({ line, field: '', code, message, ...hidden }));
+  return all.map(({ line = null, code, message }) => ({
+    line,
+    external_id: '',
+    name: '',
+    field: '',
+    code,
+    message,
+    ...hidden,
+  }));
 }

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
-import { createDraftPath } from '../../platform/common/draft-file.js';
+import { lstat, mkdir, open, opendir, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { createDraftPath, toDraftName } from '../../platform/common/draft-file.js';
 import { errorCodeOf } from '../../platform/common/errors.js';
 import { ChangeWatch } from '../../platform/database/leases/change-watch.js';
 import { matchesPattern } from '../runs/import-options.js';
@@ -8,11 +8,11 @@ import { OpenFolder, EntryError } from './open-folder.js';
 
 /** Time without a change after which a file counts as complete. */
 const STABLE_MILLIS = 10_000;
-const MARKER = '.done';
+export const MARKER = '.done';
 const SEPARATOR = '~';
 const PROCESSING_NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~/;
 /** Maximum length of a file name in most file systems. */
-const MAX_NAME_BYTES = 255;
+export const MAX_NAME_BYTES = 255;
 /** Length of the id of a run and its separator at the start of a file name. */
 const UUID_BYTES = 37;
 const CHUNK = 256 * 1024;
@@ -26,6 +26,8 @@ export interface FolderFile {
   name: string;
   isComplete: boolean;
   rejection?: EntryError;
+  /** Missing for a file with a `rejection`. */
+  stats?: Stats;
 }
 
 /** A file in `processing/`. `entry` is its name there, which begins with the id of its run. */
@@ -36,7 +38,11 @@ export interface ProcessingFile {
 }
 
 /** Thrown if a file has changed during reading, so that its content may be a mix of two versions. */
-export class FileChangedError extends Error {}
+export class FileChangedError extends Error {
+  constructor() {
+    super('still being written');
+  }
+}
 
 /**
  * The drop folder. Its files move to `processing/`, and later to `done/` or `failed/`, which are subfolders of the work
@@ -79,14 +85,15 @@ export class DropFolder {
   }
 
   /**
-   * Moves an empty file from the drop folder to the work folder as a test. Does nothing if both are the same folder.
+   * Deletes abandoned drafts in the drop folder. Moves an empty file from there to the work folder as a test, unless both
+   * are the same folder.
    * @throws Error if the folders are on different file systems, or a system error if one of them cannot be used.
    */
   async probeWorkFolder(): Promise<void> {
-    if (this.workFolder === this.folder) return;
     await using drop = await this.openDropFolder();
-    await using processing = await this.openStage('processing');
     const probe = createDraftPath(drop.pathOf('.'));
+    if (this.workFolder === this.folder) return;
+    await using processing = await this.openStage('processing');
     const moved = createDraftPath(processing.pathOf('.'));
     await (await open(probe, 'wx')).close();
     try {
@@ -103,14 +110,69 @@ export class DropFolder {
     }
   }
 
-  /** Yields the files in the drop folder that match the pattern, sorted by name. Includes files with a `rejection`. */
-  async *listDropped(): AsyncGenerator<FolderFile> {
+  /**
+   * Yields the files in the drop folder, sorted by name. Includes files with a `rejection`.
+   * @param accept by default, only names that match the pattern.
+   */
+  async *listDropped(accept = this.matches.bind(this)): AsyncGenerator<FolderFile> {
     await using drop = await this.openDropFolder();
-    for await (const name of drop.listNames((each) => this.matches(each))) {
-      const found = await inspectFile(drop, name);
+    for await (const name of drop.listNames(accept)) {
+      const found = this.matches(name)
+        ? await inspectFile(drop, name)
+        : new EntryError(name, `not named like ${this.pattern} (IMPORT_PATTERN)`);
       if (found instanceof EntryError) yield { name, isComplete: false, rejection: found };
-      else if (found) yield { name, isComplete: this.isStable(name, found) || (await hasMarker(drop, name)) };
+      else if (found) {
+        const isComplete = this.isStable(name, found) || (await hasMarker(drop, name));
+        yield { name, isComplete, stats: found };
+      }
     }
+  }
+
+  /** Returns false for the names of markers, temporary files and subfolders, which are never imported. */
+  isFileName(name: string): boolean {
+    const isOwn = this.workFolder === this.folder && STAGES.some((each) => each === name);
+    return !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
+  }
+
+  matches(name: string): boolean {
+    return matchesPattern(this.pattern, name) && this.isFileName(name);
+  }
+
+  async hasFile(name: string): Promise<boolean> {
+    await using drop = await this.openDropFolder();
+    return (await lstat(drop.pathOf(name)).catch(ignoreMissing)) !== undefined;
+  }
+
+  /**
+   * Writes a draft to the drop folder, whose hidden name the schedule ignores. After an error, no draft is left.
+   * @param id part of the name of the draft, in hexadecimal.
+   */
+  async writeDraft(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    await using drop = await this.openDropFolder();
+    const draft = drop.pathOf(toDraftName(id));
+    await using file = await open(draft, 'wx');
+    try {
+      for await (const chunk of bytes) await file.writeFile(chunk);
+      await file.sync();
+    } catch (error) {
+      await unlink(draft);
+      throw error;
+    }
+  }
+
+  /** Gives a draft its final name, with a marker because the file is complete. @throws a system error `EEXIST`. */
+  async publishDraft(id: string, name: string): Promise<void> {
+    await using drop = await this.openDropFolder();
+    const path = drop.pathOf(name);
+    // An empty file reserves the name, because `rename` would replace the file of another sender.
+    await (await open(path, 'wx')).close();
+    await rename(drop.pathOf(toDraftName(id)), path);
+    await writeFile(path + MARKER, '');
+  }
+
+  async deleteDraft(id: string): Promise<void> {
+    await using drop = await this.openDropFolder();
+    await unlink(drop.pathOf(toDraftName(id))).catch(ignoreMissing);
   }
 
   /**
@@ -178,11 +240,6 @@ export class DropFolder {
     const changed = Math.max(mtimeMs, ctimeMs);
     if (changed <= Date.now()) return Date.now() - changed >= STABLE_MILLIS;
     return this.futureChanges.hasStopped(name, String(changed), STABLE_MILLIS / 1000);
-  }
-
-  private matches(name: string): boolean {
-    const isOwn = this.workFolder === this.folder && STAGES.some((each) => each === name);
-    return matchesPattern(this.pattern, name) && !name.startsWith('.') && !name.endsWith(MARKER) && !isOwn;
   }
 
   private openDropFolder(): Promise<OpenFolder> {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
 import { Log } from '../../platform/telemetry/log.js';
-import { ProblemError, errorCodeOf } from '../../platform/common/errors.js';
+import { ProblemError, createUnavailableError, errorCodeOf } from '../../platform/common/errors.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import { toProblemError } from '../../platform/http/problem.js';
 import { type DbTime, now, toMillis } from '../../platform/common/time.js';
@@ -16,47 +16,8 @@ import { RUNNABLE, FINAL } from '../runs/run-states.js';
 import { Leases } from '../../platform/database/leases/leases.service.js';
 import { FileChangedError, type ProcessingFile, DropFolder, type FolderFile } from './drop-folder.js';
 import { EntryError } from './open-folder.js';
+import { SkippedFileLog } from './skipped-file-log.js';
 import { assertSchedulable, readScheduleOptions, getRawOptions } from './schedule-options.js';
-
-/** Maximum number of files that are logged individually. */
-const MAX_NAMES = 100;
-
-/** Logs skipped files of a folder that is read repeatedly. Logs the same file with the same reason only once. */
-class SkippedFileLog {
-  private logged: ReadonlyMap<string, string> = new Map();
-  private current = new Map<string, string>();
-  private unlisted = 0;
-  private hasLoggedUnlisted = false;
-
-  constructor(
-    private readonly log: Log,
-    private readonly folder: string,
-  ) {}
-
-  startPass(): void {
-    this.current = new Map();
-    this.unlisted = 0;
-  }
-
-  add(file: string, reason: string): void {
-    if (this.current.size >= MAX_NAMES) this.unlisted++;
-    else {
-      const isNew = this.logged.get(file) !== reason;
-      this.current.set(file, reason);
-      if (isNew) this.log.warn('file skipped', { folder: this.folder, file, reason });
-    }
-  }
-
-  /**
-   * Ends a pass. Forgets files that were not skipped in this pass, so that they are logged if they are skipped again.
-   */
-  endPass(): void {
-    if (this.unlisted > 0 && !this.hasLoggedUnlisted)
-      this.log.warn('more files skipped', { folder: this.folder, files: this.unlisted });
-    this.hasLoggedUnlisted = this.unlisted > 0;
-    this.logged = this.current;
-  }
-}
 
 const LEASE = 'schedule';
 const LEASE_SECONDS = 30;
@@ -69,9 +30,28 @@ const INTERVAL_MILLIS = 5000;
 const RESPONSE_MILLIS = 10_000;
 /** Interval between two checks for finished runs while the maximum number of files is in `processing/`. */
 const POLL_MILLIS = 250;
+const RETRY_SECONDS = 30;
+const READY = 'complete, waits for the next tick';
+const CHANGING = 'changed within the last 10 seconds, without a marker file';
 /** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
 const MAX_PROCESSING = 100;
-const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
+export const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
+
+/** Maximum number of files in the report of the drop folder. */
+export const MAX_FILES = 100;
+
+/** A file that the schedule has taken. `run` is null, with the reason, for a file that was refused without a run. */
+export interface TakenFile {
+  name: string;
+  run: string | null;
+  reason: string;
+}
+
+interface Taken {
+  files: TakenFile[];
+  /** True if files remain that the same tick should import. */
+  isUnfinished: boolean;
+}
 
 /**
  * Imports the files in `IMPORT_FOLDER` at the times of `IMPORT_CRON`, on one instance at a time. After several missed
@@ -85,7 +65,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private readonly processingLog = new SkippedFileLog(this.log, 'processing');
   /** Run ids of files that changed during reading. These files are read again when they are complete. */
   private readonly changing = new Set<string>();
-  private cron: Cron | undefined;
+  private readonly cron: Cron;
   private timer: NodeJS.Timeout | undefined;
   private currentPass: Promise<void> | undefined;
   /** Monotonic time at which the current tick first found incomplete files. Undefined if it waits for no files. */
@@ -95,7 +75,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   /** Name of the lease that stores when the work folder was first used. */
   private readonly firstUseLease: string;
   /** True if the work folder was never used, so that it may be empty. */
-  private isNew = false;
+  private isNew: boolean | undefined;
   /** Reason why the drop folder is unavailable, or undefined if it is available. */
   folderFault: string | undefined;
   /** Time at which this instance last found the drop folder available, or null before the first time. */
@@ -116,6 +96,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
       this.folder = new DropFolder(IMPORT_FOLDER, IMPORT_PATTERN, IMPORT_WORK_FOLDER);
     const hash = sha256(resolve(IMPORT_WORK_FOLDER ?? IMPORT_FOLDER ?? ''));
     this.firstUseLease = `${LEASE}.folder.${hash.slice(0, 16)}`;
+    this.cron = new Cron(env.IMPORT_CRON, { timezone: env.IMPORT_TIME_ZONE, unref: true });
   }
 
   /**
@@ -125,7 +106,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
   async start(): Promise<void> {
     const { folder } = this;
     if (!folder) return;
-    this.isNew = (await this.leases.findRecordedTime(this.firstUseLease)) === undefined;
     if (await this.isAvailable(folder))
       await folder.probeWorkFolder().catch((error: unknown) => {
         if (errorCodeOf(error) === undefined) throw error;
@@ -134,7 +114,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
     const run = async () => {
       if (await this.isAvailable(folder)) this.startPass(folder);
     };
-    this.cron = new Cron(this.env.IMPORT_CRON, { timezone: this.env.IMPORT_TIME_ZONE, unref: true }, run);
+    this.cron.schedule(run);
     this.timer = setInterval(() => void run(), INTERVAL_MILLIS).unref();
     await run();
   }
@@ -142,13 +122,75 @@ export class ScheduleService implements BeforeApplicationShutdown {
   /** Ends the pass, but does not wait for a folder that does not respond. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    this.cron?.stop();
+    this.cron.stop();
     clearInterval(this.timer);
     await Promise.race([this.currentPass, delay(RESPONSE_MILLIS, undefined, { ref: false })]);
   }
 
+  /**
+   * Returns the drop folder.
+   * @throws ProblemError `wrong_state` if there is no schedule, `unavailable` if the folder is not available on this
+   * instance.
+   */
+  async getFolder(): Promise<DropFolder> {
+    if (!this.folder)
+      throw new ProblemError('wrong_state', 'There is no schedule. Set IMPORT_FOLDER and IMPORT_CRON first.');
+    if (await this.isAvailable(this.folder)) return this.folder;
+    throw createUnavailableError(`The drop folder is unavailable: ${this.folderFault ?? ''}.`, RETRY_SECONDS);
+  }
+
+  /** Returns the times of the schedule and the files in its folder, with the reason why each file waits. */
+  async readState() {
+    const { folder } = this;
+    if (!folder) return undefined;
+    const files: { file: FolderFile; reason: string }[] = [];
+    if (await this.isAvailable(folder)) {
+      for await (const file of folder.listDropped(folder.isFileName.bind(folder))) {
+        const waiting = file.isComplete ? READY : CHANGING;
+        files.push({ file, reason: file.rejection?.reason ?? this.dropFolderLog.find(file.name) ?? waiting });
+        if (files.length === MAX_FILES) break;
+      }
+    }
+    const last = await this.leases.findRecordedTime(TICK);
+    return { files, fault: this.folderFault, next: this.cron.nextRun(), last: last ?? null };
+  }
+
+  /**
+   * Imports the complete files now, without waiting for other files or for capacity.
+   * @throws ProblemError `unavailable` if files are already being taken, or an error of `getFolder`.
+   */
+  async takeFiles(): Promise<TakenFile[]> {
+    const folder = await this.getFolder();
+    let result: Taken | undefined;
+    for (
+      let wait = 0;
+      !result && wait < RESPONSE_MILLIS && !this.stopping.signal.aborted;
+      wait += POLL_MILLIS
+    ) {
+      if (wait > 0) await delay(POLL_MILLIS);
+      if (this.currentPass) continue;
+      const taking = this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
+        result = await this.importDroppedFiles(folder, false);
+        if (!result.isUnfinished) await this.leases.recordTime(TICK, now());
+      });
+      this.currentPass = taking
+        .then(
+          () => undefined,
+          () => undefined,
+        )
+        .finally(() => (this.currentPass = undefined));
+      await taking;
+    }
+    if (result) return result.files;
+    throw createUnavailableError(
+      'The schedule is taking files at the moment. Try again later.',
+      RETRY_SECONDS,
+    );
+  }
+
   /** Checks the folders, even during a pass. If they are not available, logs the error and sets `folderFault`. */
   private async isAvailable(folder: DropFolder): Promise<boolean> {
+    this.isNew ??= (await this.leases.findRecordedTime(this.firstUseLease)) === undefined;
     // Do not start a second check while one is pending, because a check without an answer occupies a thread.
     this.pendingCheck ??= folder.check(this.isNew).finally(() => (this.pendingCheck = undefined));
     const timeout = new Promise<never>((_, reject) => {
@@ -196,33 +238,20 @@ export class ScheduleService implements BeforeApplicationShutdown {
       const time = now();
       const last = await this.leases.findRecordedTime(TICK);
       // Record the tick after the import of its files, so that it stays due if the process is killed.
-      if (last === undefined || (this.isDue(last, time) && (await this.importDroppedFiles(folder))))
+      if (last === undefined || (this.isDue(last, time) && (await this.runTick(folder))))
         await this.leases.recordTime(TICK, time);
     });
   }
 
   private isDue(last: DbTime, time: DbTime): boolean {
-    const next = this.cron?.nextRun(new Date(toMillis(last)));
-    return next !== null && next !== undefined && next.getTime() <= toMillis(time);
+    const next = this.cron.nextRun(new Date(toMillis(last)));
+    return next !== null && next.getTime() <= toMillis(time);
   }
 
-  /**
-   * Imports the complete files in the folder, which it lists once.
-   * @returns true if the tick is done. Returns false if the next pass must continue, because of remaining files,
-   * incomplete files or a shutdown.
-   */
-  private async importDroppedFiles(folder: DropFolder): Promise<boolean> {
-    let isUnfinished = false;
-    this.dropFolderLog.startPass();
-    let capacity = await this.waitForCapacity(folder);
-    for await (const file of folder.listDropped()) {
-      if (this.stopping.signal.aborted) return false;
-      if (file.rejection) this.dropFolderLog.add(file.name, file.rejection.reason);
-      else if (!file.isComplete || !(await this.importDroppedFile(folder, file))) isUnfinished = true;
-      // Wait here, so that the next file is inspected after the wait.
-      else if (--capacity <= 0) capacity = await this.waitForCapacity(folder);
-    }
-    this.dropFolderLog.endPass();
+  /** @returns true if the tick is done, false if the next pass must continue with remaining files. */
+  private async runTick(folder: DropFolder): Promise<boolean> {
+    const { isUnfinished } = await this.importDroppedFiles(folder, true);
+    if (this.stopping.signal.aborted) return false;
     if (isUnfinished) {
       this.waitingSince ??= performance.now();
       if (performance.now() - this.waitingSince < MAX_WAIT_MILLIS) return false;
@@ -231,18 +260,45 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return true;
   }
 
-  /** Waits until fewer than MAX_PROCESSING files wait for their runs. @returns the number of files to import next. */
-  private async waitForCapacity(folder: DropFolder): Promise<number> {
+  /**
+   * Imports the complete files in the folder, which it lists once.
+   * @param waits true to wait for capacity, false to leave the remaining files.
+   */
+  private async importDroppedFiles(folder: DropFolder, waits: boolean): Promise<Taken> {
+    const taken: Taken = { files: [], isUnfinished: false };
+    this.dropFolderLog.startPass();
+    let capacity = await this.findCapacity(folder, waits);
+    for await (const file of folder.listDropped()) {
+      if (this.stopping.signal.aborted || capacity <= 0) return { ...taken, isUnfinished: true };
+      if (file.rejection) this.dropFolderLog.add(file.name, file.rejection.reason);
+      else if (!file.isComplete || !(await this.importDroppedFile(folder, file, taken.files)))
+        taken.isUnfinished = true;
+      // Wait here, so that the next file is inspected after the wait.
+      else if (--capacity <= 0) capacity = await this.findCapacity(folder, waits);
+    }
+    this.dropFolderLog.endPass();
+    return taken;
+  }
+
+  /**
+   * Returns the number of files to import next, so that at most MAX_PROCESSING files wait for their runs.
+   * @param waits true to wait until the number is positive.
+   */
+  private async findCapacity(folder: DropFolder, waits: boolean): Promise<number> {
     const { signal } = this.stopping;
     for (;;) {
       const capacity = MAX_PROCESSING - (await this.resumeOrArchiveAll(folder));
-      if (capacity > 0 || signal.aborted) return capacity;
+      if (capacity > 0 || signal.aborted || !waits) return capacity;
       await delay(POLL_MILLIS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Moves a file to `processing/` and imports it. @returns false if the file cannot be moved. */
-  private async importDroppedFile(folder: DropFolder, { name }: FolderFile): Promise<boolean> {
+  /** Moves a file to `processing/`, imports it and adds it to `taken`. @returns false if the file cannot be moved. */
+  private async importDroppedFile(
+    folder: DropFolder,
+    { name }: FolderFile,
+    taken: TakenFile[],
+  ): Promise<boolean> {
     const id = await this.runs.createId();
     let file;
     try {
@@ -251,7 +307,8 @@ export class ScheduleService implements BeforeApplicationShutdown {
       this.dropFolderLog.add(name, `cannot be moved to processing (${reasonOf(error)})`);
       return false;
     }
-    if (file) await this.submit(folder, file);
+    const fault = file && (await this.submit(folder, file));
+    if (file) taken.push({ name, run: fault === undefined ? id : null, reason: fault ?? '' });
     return true;
   }
 
@@ -283,29 +340,36 @@ export class ScheduleService implements BeforeApplicationShutdown {
     return !run || RUNNABLE.includes(run.state);
   }
 
-  /** Queues a file in `processing/` as a run. After a permanent error, moves the file to `failed/`. */
-  private async submit(folder: DropFolder, file: ProcessingFile): Promise<void> {
+  /**
+   * Queues a file in `processing/` as a run. After a permanent error, moves the file to `failed/`.
+   * @returns the reason why there is no run yet, or undefined.
+   */
+  private async submit(folder: DropFolder, file: ProcessingFile): Promise<string | undefined> {
     const { signal } = this.stopping;
     this.changing.delete(file.runId);
     try {
       const settings = getRawOptions(this.env);
-      const { options, profile } = await this.queue.readOptionsForFile(file.name, settings, CALLER);
-      assertSchedulable(options);
+      const requested = await this.queue.readOptionsForFile(file.name, settings, CALLER);
+      assertSchedulable(requested.options);
       const stored = await this.store.store(file.name, folder.read(file, signal), file.runId);
+      const bytes = this.store.read(stored.runId);
+      const { options, profile } = await this.queue.adaptToFile(requested, settings, CALLER, bytes);
       await this.queue.submit(stored, options, CALLER, profile);
+      return undefined;
     } catch (error) {
-      if (signal.aborted && error === signal.reason) return;
+      if (signal.aborted && error === signal.reason) return 'shutdown';
       if (error instanceof EntryError) this.processingLog.add(file.entry, error.reason);
       else if (error instanceof FileChangedError) {
         this.changing.add(file.runId);
-        this.processingLog.add(file.entry, 'still being written');
+        this.processingLog.add(file.entry, error.message);
       } else {
         this.log.logFault(LEASE, toProblemError(error).code, error);
         // This failure is temporary, so the next pass tries again.
-        if (toProblemError(error).status === 503) return;
+        if (toProblemError(error).status === 503) return reasonOf(error);
         this.log.warn('file failed', { file: file.entry, reason: reasonOf(error) });
         await this.archive(folder, file, 'failed');
       }
+      return reasonOf(error);
     }
   }
 
@@ -319,6 +383,6 @@ export class ScheduleService implements BeforeApplicationShutdown {
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof EntryError || error instanceof ProblemError
+  error instanceof EntryError || error instanceof FileChangedError || error instanceof ProblemError
     ? error.message
     : (errorCodeOf(error) ?? 'error');

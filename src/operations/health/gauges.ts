@@ -50,7 +50,7 @@ export class Gauges implements OnModuleInit {
     addMax(
       'rollcall_api_key_fuses_blown',
       'API keys whose fuse has blown within the last hour and was not reset.',
-      () => fuse.countBlownFuses(),
+      async () => (await fuse.findBlownKeys()).size,
     );
     addMax('rollcall_imports_parked', 'Imports waiting for approval.', () => imports.countParkedRuns());
     addMax(

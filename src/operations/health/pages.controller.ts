@@ -44,8 +44,7 @@ export class PagesController {
   async showGuide(@Param('name') name: string): Promise<string> {
     const guide = await loadGuide(name);
     if (!guide) throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
-    const body = toHtml`<p><a href="/">Rollcall</a> · <a href="/docs">Swagger UI</a></p>${new Html(guide.body)}`;
-    return renderPage(guide.title, body);
+    return renderPage(guide.title, new Html(guide.body));
   }
 
   /** Returns the page of an error code, to which the `type` of a problem links. */

@@ -3,10 +3,11 @@ import { AuditCounts, type DailyCounts } from '../../audit/audit-counts.service.
 import type { AuditAction } from '../../audit/audit-event.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
+import { presentSummary } from '../../import/import.view.js';
 import { ImportSummary } from '../../import/report/import-summary.service.js';
 import { DAY_SECONDS, HOUR_MILLIS, toIso } from '../../platform/common/time.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
-import { DayDto, MAX_EXPIRING, type StatisticsDto, presentSummary } from './statistics.view.js';
+import { DayDto, MAX_EXPIRING, type StatisticsDto } from './statistics.view.js';
 
 const EXPIRY_DAYS = 30;
 const HOURS = 24;
@@ -50,7 +51,7 @@ export class StatisticsService {
     const open = await this.summary.countOpenRuns();
     const datasets = await this.summary.listDatasets();
     const expiring = await this.keys.listExpiring(EXPIRY_DAYS * DAY_SECONDS, MAX_EXPIRING);
-    const fusesBlown = await this.fuse.countBlownFuses();
+    const fusesBlown = (await this.fuse.findBlownKeys()).size;
     const failed = await this.counts.countSince('session.login_failed', millis - DAY_SECONDS * 1000);
     return {
       time: new Date(millis).toISOString(),

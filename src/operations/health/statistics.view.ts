@@ -1,9 +1,7 @@
-import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { MAX_DAYS } from '../../audit/audit-counts.service.js';
-import { presentRun } from '../../import/import.view.js';
-import { ImportRunDto } from '../../import/imports.dto.js';
+import { ImportRunSummaryDto } from '../../import/imports.dto.js';
 import { MAX_DATASETS } from '../../import/report/import-summary.service.js';
-import type { ImportRun } from '../../import/runs/import-run.js';
 import { RangeParam } from '../../platform/input/query-rules.js';
 
 export const MAX_EXPIRING = 100;
@@ -27,20 +25,6 @@ class UserNumbersDto {
   @ApiProperty(toCountSchema(undefined, 980)) active!: number;
   @ApiProperty(toCountSchema(undefined, 20)) blocked!: number;
 }
-
-const SUMMARY = [
-  'id',
-  'state',
-  'dry_run',
-  'reverts',
-  'file',
-  'created',
-  'finished',
-  'counts',
-  'missing',
-] as const;
-
-class ImportRunSummaryDto extends PickType(ImportRunDto, SUMMARY) {}
 
 class DatasetDto {
   @ApiProperty({ maxLength: 64, example: 'default' }) dataset!: string;
@@ -137,9 +121,4 @@ export class StatisticsDto {
   @ApiProperty() failed_logins!: FailedLoginsDto;
   @ApiProperty({ type: [DayDto], maxItems: MAX_DAYS, description: 'Oldest first. The last day is today.' })
   days!: DayDto[];
-}
-
-export function presentSummary(run: ImportRun): ImportRunSummaryDto {
-  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run, [], null);
-  return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }

@@ -8,14 +8,18 @@ import { SHUTDOWN_SIGNALS } from './signals.js';
 
 /** A short id of this machine, because several machines may write to the same folder. */
 const MACHINE = sha256(hostname()).slice(0, 6);
-const NAME = /^\.rollcall-([\da-f]{6})-(\d+)\.part$/;
+const NAME = /^\.rollcall-([\da-f]{6})-(\d+)(-[\da-f-]+)?\.part$/;
 /** Age of a temporary file that no process of another machine writes any more. */
 const ABANDONED_MILLIS = 3_600_000;
 const STOPPED_CODE = 2;
 
+/** Returns the name of a temporary file. @param id hexadecimal id, so that this process can write several files at once. */
+export const toDraftName = (id?: string): string =>
+  `.rollcall-${MACHINE}-${process.pid}${id === undefined ? '' : `-${id}`}.part`;
+
 /**
- * Returns the path for the only temporary file of this process in a folder. Deletes the temporary files that killed
- * processes left there.
+ * Returns the path for the only temporary file without an id of this process in a folder. Deletes the temporary files
+ * that killed processes left there.
  */
 export function createDraftPath(folder: string): string {
   try {
@@ -23,13 +27,14 @@ export function createDraftPath(folder: string): string {
   } catch {
     // The folder cannot be listed, or the file belongs to another user. Neither prevents the work of this process.
   }
-  return join(folder, `.rollcall-${MACHINE}-${process.pid}.part`);
+  return join(folder, toDraftName());
 }
 
 function isAbandoned(folder: string, name: string): boolean {
-  const [, machine, pid] = NAME.exec(name) ?? [];
+  const [, machine, pid, id] = NAME.exec(name) ?? [];
   if (machine === undefined) return false;
-  if (machine === MACHINE && !isOtherProcess(Number(pid))) return true;
+  const isInUse = isOtherProcess(Number(pid)) || (Number(pid) === process.pid && id !== undefined);
+  if (machine === MACHINE && !isInUse) return true;
   return Date.now() - lstatSync(join(folder, name)).mtimeMs > ABANDONED_MILLIS;
 }
 

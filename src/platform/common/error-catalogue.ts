@@ -111,6 +111,12 @@ export const CATALOGUE = {
     title: 'Users cannot block themselves',
     remedy: 'Ask another Webmaster to block this user.',
   },
+  password_change_required: {
+    status: 403,
+    title: 'The generated password must be replaced',
+    remedy:
+      'Send a new `password` with the `current_password` in `PUT /users/{user_id}`. Until then, the session may only read and sign out.',
+  },
   reauthentication_required: {
     status: 403,
     title: 'The session must be confirmed',

@@ -7,10 +7,15 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(CATALOGUE, code);
 }
 
-/** A field whose value is already used by another record. `uuid` identifies that record. */
+/**
+ * A field whose value is already used by another record. `uuid` identifies that record. If it is a user, `username`
+ * and `name` are set for callers who may read users.
+ */
 export interface Conflict {
   field: string;
   uuid: string;
+  username?: string;
+  name?: string;
 }
 
 /** An error from `CATALOGUE`. Clients receive no other errors. */

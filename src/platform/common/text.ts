@@ -81,11 +81,42 @@ export function foldText(text: string): string {
   return toNormalForm(folded, 'NFKC');
 }
 
+/** Letters that are also written as two basic letters, with this spelling. */
+const LONG_SPELLINGS: readonly (readonly [string, string])[] = [
+  ['ä', 'ae'],
+  ['ö', 'oe'],
+  ['ü', 'ue'],
+  ['å', 'aa'],
+  ['ø', 'oe'],
+];
+/** Maximum number of different letters of a text that are spelled in both ways, which gives eight forms. */
+const MAX_SPELLED_LETTERS = 3;
+
+/**
+ * Folds a text for search in each of its spellings: `Müller` becomes `muller` and `mueller`. The first form is the
+ * result of `foldText`.
+ */
+export function foldSpellings(text: string): string[] {
+  if (ASCII.test(text)) return [text.toLowerCase()];
+  const lower = toNormalForm(text, 'NFC').toLowerCase();
+  const found = LONG_SPELLINGS.filter(([letter]) => lower.includes(letter)).slice(0, MAX_SPELLED_LETTERS);
+  let forms = [lower];
+  for (const [letter, spelling] of found)
+    forms = forms.flatMap((form) => [form, form.replaceAll(letter, spelling)]);
+  return [foldText(text), ...forms.slice(1).map(foldText)];
+}
+
 /**
  * Converts a text to upper and then to lower case, so that `ß` equals `SS` and both forms of the Greek sigma are equal.
  */
 export function foldCase(text: string): string {
   return text.toUpperCase().toLowerCase();
+}
+
+/** Returns the choice that equals `value` regardless of case, or `value` itself. */
+export function toChoice(choices: readonly string[], value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return choices.find((choice) => foldCase(choice) === foldCase(value)) ?? value;
 }
 
 /** Compares two numbers or two texts for sorting. Texts are ordered by code points, as in the database. */

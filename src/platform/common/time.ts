@@ -36,6 +36,12 @@ export function isDbTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/.test(text);
 }
 
+/** Returns the day in a time zone as `YYYY-MM-DD`. */
+export function toLocalDay(time: DbTime, timeZone: string): string {
+  // Swedish dates have this format.
+  return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(toMillis(time));
+}
+
 export function addSeconds(time: DbTime, seconds: number): DbTime {
   return toDbTime(new Date(toMillis(time) + seconds * 1000));
 }

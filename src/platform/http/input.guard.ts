@@ -17,7 +17,7 @@ declare module 'express-serve-static-core' {
 interface AcceptedInput {
   /** Accepts a JSON object as the body, with the default limits or the route's own limits. */
   body?: true | Partial<BodyRules>;
-  /** Accepts a file as the body. The route reads the file itself. */
+  /** Accepts a file as the body. The route reads the file itself. With `body`, the route accepts a file or JSON. */
   file?: FileRules;
   /** Class of the query parameters. When unset, the route accepts no query parameters. */
   query?: InputClass<object>;
@@ -28,6 +28,8 @@ interface AcceptedInput {
    */
   responseType?: string;
 }
+
+const JSON_TYPE = /^application\/json\b/i;
 
 class NoQuery {
   readonly none = true;
@@ -78,8 +80,10 @@ export class InputGuard implements CanActivate {
       const type = acceptsOnlyJson(request) ? 'application/json' : responseType;
       response.setHeader('Content-Type', `${type}; charset=utf-8`);
     }
-    if (body) request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
-    if (file) {
+    const isFile = file !== undefined && !(body && JSON_TYPE.test(request.get('content-type') ?? ''));
+    if (body && !isFile)
+      request.body = await this.bodies.readJson(request, response, body === true ? {} : body);
+    if (isFile) {
       assertFileHeaders(request, file);
       this.budget.reserve(response, UPLOAD_BYTES);
     }
@@ -112,6 +116,8 @@ export interface FileRules {
   maxBytes: number;
   description?: string;
   example?: string;
+  /** Schemas of further parts of a form, by name. */
+  parts?: Readonly<Record<string, object>>;
 }
 
 /** Bytes allowed for boundaries and part headers of a multipart body. */
@@ -123,7 +129,7 @@ export const MULTIPART_OVERHEAD = 64 * 1024;
  */
 function assertFileHeaders(request: Request, { type, maxBytes }: FileRules): void {
   if (!request.is(type) && !isMultipart(request))
-    throw createMediaTypeError(`Unsupported Content-Type. Send the file as ${type} or multipart/form-data.`);
+    throw createMediaTypeError(`Unsupported Content-Type. Send the file as ${describeTypes(type)}.`);
   const encoding = request.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     throw createMediaTypeError('File uploads do not support Content-Encoding. Send the file uncompressed.');
@@ -131,6 +137,8 @@ function assertFileHeaders(request: Request, { type, maxBytes }: FileRules): voi
   if (Number(request.get('content-length') ?? 0) > most)
     throw new ProblemError('too_large', `The file is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`);
 }
+
+const describeTypes = (type: string): string => [...new Set([type, 'multipart/form-data'])].join(' or ');
 
 export function isMultipart(request: Request): boolean {
   return Boolean(request.is('multipart/form-data'));

@@ -21,10 +21,14 @@ class FieldErrorDto {
   @ApiProperty({ maxLength: 500, example: 'must be an e-mail address' }) message!: string;
 }
 
+const NAMED = 'Only sent to callers who may read users.';
+
 class ConflictDto {
   @ApiProperty({ enum: ['username', 'email', 'external_id', 'authname'], example: 'username' })
   field!: string;
   @ApiProperty({ format: 'uuid' }) uuid!: string;
+  @ApiPropertyOptional({ maxLength: 254, example: 'jane.doe', description: NAMED }) username?: string;
+  @ApiPropertyOptional({ maxLength: 511, example: 'Jane Doe', description: NAMED }) name?: string;
 }
 
 /** The body of an error response: problem details (RFC 9457). */

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { countCharacters, isCleanText, normalizeText } from '../common/text.js';
+import { countCharacters, isCleanText, normalizeText, toChoice } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
 import { Normalize, Rule, LimitSize } from './field-rules.js';
@@ -70,12 +70,17 @@ export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}
     IsIn(choices, { message: `must be one of ${choices.join(', ')}` }),
   );
 
-/** Like `ChoiceParam`, but the parameter may be repeated. */
+const toListOf = (raw: unknown, choices: readonly string[]): unknown => {
+  const list = toList(raw);
+  return Array.isArray(list) ? list.map((value) => toChoice(choices, value)) : list;
+};
+
+/** Like `ChoiceParam`, but the parameter may be repeated and in any case. */
 export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
   const rule = { message: `must be one of ${choices.join(', ')}, repeated at most ${MAX_REPEATS} times` };
   return applyDecorators(
     ApiPropertyOptional({ enum: [...choices], isArray: true, maxItems: MAX_REPEATS, ...schema }),
-    Normalize(toList),
+    Normalize((raw) => toListOf(raw, choices)),
     ArrayMaxSize(MAX_REPEATS, rule),
     IsIn(choices, { ...rule, each: true }),
   );

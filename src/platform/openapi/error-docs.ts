@@ -14,6 +14,8 @@ export interface Conventions {
   /** Error codes of every route, listed after the codes of the route itself. */
   lastErrors: readonly ErrorCode[];
   unsafeErrors?: readonly ErrorCode[];
+  /** Errors of all routes that are not public. */
+  sessionErrors?: readonly ErrorCode[];
   changeResponses?: readonly MethodDecorator[];
   error: Type<unknown>;
   mediaType: string;
@@ -85,6 +87,7 @@ export const REST_CONVENTIONS: Conventions = {
   firstErrors: ['invalid_parameter'],
   lastErrors: COMMON_ERRORS,
   unsafeErrors: ['cross_site'],
+  sessionErrors: ['password_change_required'],
   error: ProblemDto,
   mediaType: 'application/problem+json',
   buildExample: (code) => {

@@ -12,6 +12,7 @@ import {
   ApiResponse,
   type ApiResponseNoStatusOptions,
   ApiTags,
+  getSchemaPath,
 } from '@nestjs/swagger';
 import type { ErrorCode } from '../common/errors.js';
 import { AUDIT_REASON, MAX_REASON } from '../http/request-headers.js';
@@ -170,6 +171,7 @@ function listErrorCodes(route: Route, conventions: Conventions) {
     ...selectCodesIf(docs.ifMatch, 'precondition_failed'),
     ...(docs.errors ?? []),
     ...selectCodesIf(scope, 'insufficient_scope', 'network_not_permitted'),
+    ...selectCodesIf(scope, ...(conventions.sessionErrors ?? [])),
     ...conventions.lastErrors,
   ];
 }
@@ -185,17 +187,21 @@ function buildResponse({ docs: { answer, links }, status }: Route) {
 }
 
 function describeBody({ docs: { body, examples = {} }, file }: Route): MethodDecorator[] {
-  if (file) return [ApiExtension(REQUEST_BODY, describeFileBody(file))];
-  if (!body) return [];
   const named = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
-  return [ApiBody({ type: body, ...(named.length > 0 && { examples: Object.fromEntries(named) }) })];
+  const shown = named.length > 0 && { examples: Object.fromEntries(named) };
+  if (file) {
+    const json = body && { 'application/json': { schema: { $ref: getSchemaPath(body) }, ...shown } };
+    const described = ApiExtension(REQUEST_BODY, describeFileBody(file, json));
+    return body ? [ApiExtraModels(body) as MethodDecorator, described] : [described];
+  }
+  return body ? [ApiBody({ type: body, ...shown })] : [];
 }
 
-const describeFileBody = ({ type, maxBytes, description, example }: FileRules) => {
+const describeFileBody = ({ type, maxBytes, description, example, parts }: FileRules, json: object = {}) => {
   const file = { type: 'string', format: 'binary', maxLength: maxBytes };
-  const form = { schema: { type: 'object', properties: { file }, required: ['file'] } };
+  const form = { schema: { type: 'object', properties: { ...parts, file }, required: ['file'] } };
   const text = { schema: { type: 'string', maxLength: maxBytes }, example };
-  return { required: true, description, content: { [type]: text, 'multipart/form-data': form } };
+  return { required: true, description, content: { [type]: text, 'multipart/form-data': form, ...json } };
 };
 
 const OptionalHeader = (name: string, description: string, schema: object) =>

@@ -8,7 +8,7 @@ import { findIdMismatch, isUuid } from '../../platform/common/uuid.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
-import type { PendingChange } from '../../users/writer/change-set.js';
+import { type PendingChange, createDeletion } from '../../users/writer/change-set.js';
 import { UserChanges, toPatch } from '../../users/user-changes.service.js';
 import { type UserPatch, type ValidatedChange, createEmptyUser } from '../../users/rules/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
@@ -101,11 +101,7 @@ export class ScimUserChanges {
   /** Prepares a deletion. @throws ProblemError `not_found` if the id is not a UUID. */
   delete(id: string, caller: Caller, ifVersions?: Versions): PendingChange {
     const uuid = this.resources.user.parseId(id);
-    const buildChange: PendingChange['buildChange'] = (_, user) => {
-      const locked = assertVisible(user, id, caller);
-      return Promise.resolve({ kind: 'delete', uuid, patch: {}, locked, ...(ifVersions && { ifVersions }) });
-    };
-    return { kind: 'delete', uuid, buildChange };
+    return createDeletion(uuid, (user) => assertVisible(user, id, caller), ifVersions);
   }
 
   private readBody(body: unknown, { actor }: Caller): Promise<ReadResource> {

@@ -1,5 +1,5 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { ascii, int, text, uuid } from '../../platform/database/engine/columns.js';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { ascii, int, text, time, uuid } from '../../platform/database/engine/columns.js';
 
 /**
  * An identifier of a user, as `login:<key>`, `external_id:<value>` or `authname:<method>:<value>`. The primary key
@@ -35,9 +35,8 @@ export class UserWordEntity {
 }
 
 /**
- * The value of an attribute by which identity providers search for users. To find the rows to delete, the user writer
- * calls `toValueRows` with the user before the change. If `toValueRows` changes, a migration must therefore rebuild all
- * rows.
+ * A value by which users are found and which several users can have. To find the rows to delete, the user writer calls
+ * `toValueRows` with the user before the change. If `toValueRows` changes, a migration must therefore rebuild all rows.
  */
 @Entity('user_values', { withoutRowid: true })
 export class UserValueEntity {
@@ -55,6 +54,16 @@ export class UserCountEntity {
   @PrimaryColumn(uuid()) id!: string;
   @Column(ascii(32)) name!: string;
   @Column(int()) value!: number;
+}
+
+/** A username that a user gave up by a rename or a deletion. It is reserved for its last owner. */
+@Entity('released_usernames', { withoutRowid: true })
+@Index('ix_released_usernames_released', ['released'])
+export class ReleasedUsernameEntity {
+  @PrimaryColumn(ascii(64)) username_hash!: string;
+  /** Hash of the external id of the last owner. Empty for an owner without an external id. */
+  @Column(ascii(64)) owner_hash!: string;
+  @Column(time()) released!: string;
 }
 
 /**

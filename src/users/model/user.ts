@@ -1,7 +1,13 @@
 import { Changes, type FieldChange, toNewValueKey } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { addSeconds, now } from '../../platform/common/time.js';
-import { foldText, truncate } from '../../platform/common/text.js';
+import {
+  type FieldWords,
+  splitWords,
+  splitWordsAndParts,
+  toPhoneKey,
+  weighWords,
+} from '../../platform/common/search-words.js';
 import { type Attributes, type Authname, type SocialMedia, localPartOf } from './formats.js';
 import { toExactKey, toLoginKey, toNameSortKey, toAttributeKey } from './comparison-keys.js';
 import { UserEntity } from './user.entity.js';
@@ -19,6 +25,7 @@ interface ParsedFields {
   group_roles: readonly string[];
   hide_email: boolean;
   hide_phone_numbers: boolean;
+  password_change_required: boolean;
 }
 
 /** A user in memory: the row with parsed JSON, without the computed columns. */
@@ -57,6 +64,7 @@ export function toUser(row: UserRow): User {
     group_roles,
     hide_email: row.hide_email === 1,
     hide_phone_numbers: row.hide_phone_numbers === 1,
+    password_change_required: row.password_change_required === 1,
   };
 }
 
@@ -87,6 +95,7 @@ export function toUserRow(user: User): UserEntity {
     group_roles: user.group_roles.length === 0 ? null : toJson(user.group_roles),
     hide_email: Number(user.hide_email),
     hide_phone_numbers: Number(user.hide_phone_numbers),
+    password_change_required: Number(user.password_change_required),
   };
 }
 
@@ -170,8 +179,19 @@ function displayNameOf({ displayName }: Attributes): string {
   return typeof displayName === 'string' ? displayName : '';
 }
 
-/** Returns the rows of `user_values` for a user: the searched attributes and the addresses in `attributes.emails`. */
-export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attributes'>): UserValueEntity[] {
+/** Fields that determine the rows of `user_values`. */
+const VALUE_FIELDS = ['attributes', 'email', 'phone', 'mobile'] as const satisfies (keyof User)[];
+type UserWithValues = Pick<User, 'uuid' | (typeof VALUE_FIELDS)[number]>;
+
+/** Returns true if all fields that determine the rows of `user_values` are equal. */
+export const hasSameValues = (before: User, after: User): boolean =>
+  VALUE_FIELDS.every((field) => before[field] === after[field]);
+
+/**
+ * Returns the rows of `user_values` for a user: the searched attributes, the addresses in `attributes.emails`, the
+ * domain of the e-mail address, and the reversed digits of the telephone numbers.
+ */
+export function toValueRows({ uuid, attributes, email, phone, mobile }: UserWithValues): UserValueEntity[] {
   const rows = new Map<string, UserValueEntity>();
   const add = (attribute: string, value: unknown): void => {
     const key = typeof value === 'string' ? toAttributeKey(value) : '';
@@ -179,6 +199,8 @@ export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attribute
   };
   for (const attribute of SEARCHED_ATTRIBUTES) add(attribute, attributes[attribute]);
   for (const address of listAddresses(attributes)) add('emails', address);
+  add('email_domain', email.slice(email.lastIndexOf('@') + 1));
+  for (const number of [phone, mobile]) add('phone', toPhoneKey(number));
   return [...rows.values()];
 }
 
@@ -186,29 +208,12 @@ export function toValueRows({ uuid, attributes }: Pick<User, 'uuid' | 'attribute
 export const listAddresses = ({ emails }: Attributes): unknown[] =>
   Array.isArray(emails) ? emails.map((email) => (isObject(email) ? email['value'] : undefined)) : [];
 
-const MAX_WORD = 255;
-const PUNCTUATION_AT_ENDS = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu;
-const PUNCTUATION = /[^\p{L}\p{N}]+/u;
-
 const NAME_WEIGHT = 4;
 const LOGIN_WEIGHT = 2;
 const ID_WEIGHT = 1;
 
 /** Replaces characters that a text column cannot store. Unvalidated attributes can contain them. */
 const toStorable = (text: string): string => text.toWellFormed().replaceAll('\0', ' ');
-
-/** Splits a text into search words. Folds case and accents, and trims punctuation at the ends of words. */
-export function splitWords(text: string): string[] {
-  return foldText(text)
-    .split(/\s+/u)
-    .map((word) => truncate(word.replace(PUNCTUATION_AT_ENDS, ''), MAX_WORD))
-    .filter((word) => word !== '');
-}
-
-/** Like `splitWords`, but adds the parts of compound words, so that `jones` finds `smith-jones`. */
-function splitWordsAndParts(text: string): string[] {
-  return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
-}
 
 /** Fields that determine the search words and their weights, in addition to the attribute `displayName`. */
 const WORD_FIELDS = [
@@ -237,23 +242,15 @@ export function hasSameWords(before: User, after: User): boolean {
 export function toWordRows(
   user: Pick<User, 'uuid' | 'attributes' | (typeof WORD_FIELDS)[number]>,
 ): UserWordEntity[] {
-  const rows = new Map<string, UserWordEntity>();
-  const add = (words: string[], weight: number, hidden = false): void => {
-    for (const word of words) {
-      const row = rows.get(word) ?? { word, user_uuid: user.uuid, weight: 0, public_weight: 0 };
-      row.weight = Math.max(row.weight, weight);
-      row.public_weight = Math.max(row.public_weight, hidden ? 0 : weight);
-      rows.set(word, row);
-    }
-  };
-  for (const name of [user.firstname, user.middle_name, user.surname, user.known_as])
-    add(splitWordsAndParts(name), NAME_WEIGHT);
-  add(splitWordsAndParts(user.username), LOGIN_WEIGHT);
-  add([...splitWords(user.email), ...splitWords(localPartOf(user.email))], LOGIN_WEIGHT, user.hide_email);
-  add(splitWords(user.external_id), ID_WEIGHT);
-  const displayName = displayNameOf(user.attributes);
-  if (displayName !== '') add(splitWordsAndParts(toStorable(displayName)), NAME_WEIGHT, true);
-  return [...rows.values()];
+  const names = [user.firstname, user.middle_name, user.surname, user.known_as];
+  const addresses = [...splitWords(user.email), ...splitWords(localPartOf(user.email))];
+  return weighWords([
+    ...names.map((name): FieldWords => [splitWordsAndParts(name), NAME_WEIGHT]),
+    [splitWordsAndParts(user.username), LOGIN_WEIGHT],
+    [addresses, LOGIN_WEIGHT, user.hide_email],
+    [splitWords(user.external_id), ID_WEIGHT],
+    [splitWordsAndParts(toStorable(displayNameOf(user.attributes))), NAME_WEIGHT, true],
+  ]).map((row) => ({ ...row, user_uuid: user.uuid }));
 }
 
 /** Names that `rollcall doctor scim` creates (`ReplayRun.name`). */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
 import type { FieldError } from '../../platform/common/errors.js';
 import { type PasswordFault, isGuessableKey, findPasswordFault } from '../../platform/common/secret-rules.js';
 import { Env } from '../../platform/config/env.js';
@@ -20,7 +21,17 @@ export function loadCommonPasswordTest(): Promise<(text: string) => boolean> {
   return list;
 }
 
-/** Validates passwords and API keys that people have chosen. */
+/**
+ * 32 characters that are hard to confuse. A random byte selects each character with the same probability, because 256
+ * is a multiple of 32.
+ */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
+const GROUP_LENGTH = 4;
+const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
+/** Minimum number of character groups in a generated password. Six groups have 120 bits of entropy. */
+const MIN_GROUPS = 6;
+
+/** Generates passwords, and validates passwords and API keys that people have chosen. */
 @Injectable()
 export class NewPasswords {
   constructor(private readonly env: Env) {}
@@ -47,6 +58,14 @@ export class NewPasswords {
     const known = [...names, ...logins, ...provided].filter((text) => typeof text === 'string');
     const minLength = this.env.PASSWORD_MIN_LENGTH;
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswordTest() });
+  }
+
+  /** Generates a random password in groups, such as `h7qm-x3vb`. It is too random to break a rule. */
+  generate(): string {
+    const length = this.env.PASSWORD_MIN_LENGTH;
+    const groups = Math.max(MIN_GROUPS, Math.ceil((length + 1) / (GROUP_LENGTH + 1)));
+    const letters = [...randomBytes(groups * GROUP_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]);
+    return letters.join('').replace(GROUP, '$&-');
   }
 
   async isGuessable(key: string): Promise<boolean> {

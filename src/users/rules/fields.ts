@@ -9,6 +9,7 @@ import {
   toNormalForm,
   normalizeText,
   truncate,
+  toChoice,
 } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import {
@@ -112,7 +113,7 @@ export const Status = (schema: Schema) =>
   applyDecorators(
     ApiPropertyOptional({ enum: STATUSES, ...schema }),
     LimitSize({ text: MAX_SHORT_TEXT }),
-    Normalize(normalizeLineInput),
+    Normalize((raw) => toChoice(STATUSES, normalizeLineInput(raw))),
     IsNotEmpty(),
     IsString(),
     IsIn(STATUSES, { message: `must be ${STATUSES.join(' or ')}` }),

@@ -20,6 +20,7 @@ import { type Failure, createFailure } from './failure.js';
 /** The validated fields of a change, with a hash instead of the password. */
 export type UserPatch = Omit<UserInput, 'password'> & {
   password_hash?: string | null;
+  password_change_required?: boolean;
   managed_by?: string | null;
   managed_part?: string | null;
   blocked_by?: string | null;
@@ -75,6 +76,8 @@ export function applyPatch(current: User, patch: UserPatch): User {
   }
   // `blocked_by` belongs to the previous status, so a change of the status clears it.
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
+  if (next.password_hash !== current.password_hash)
+    next.password_change_required = patch.password_change_required ?? false;
   if (patch.user_avatar) next.user_avatar = preferStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname) next.authname = mergeObjects(current.authname, patch.authname);
   if (patch.social_media) {
@@ -238,7 +241,7 @@ export function checkPrivilege(
   if (after && givesAccess(actor, before, after) && !isConfirmed(actor)) return NEEDS_CONFIRMATION;
   const isConcerned = [before, after].some((user) => user && isWebmasterUser(user));
   if (!isConcerned || hasScope(actor, 'webmasters')) return undefined;
-  if (after && (byProvider || actor.kind === 'import')) return checkProtectedFields(actor, before, after);
+  if (actor.kind === 'import' || (after && byProvider)) return checkProtectedFields(actor, before, after);
   return hasChanges(before, after) ? NEEDS_WEBMASTERS : undefined;
 }
 
@@ -267,14 +270,14 @@ const ACCESS_FIELDS: readonly string[] = [
 /** Fields with which a client could obtain the privileges of a Webmaster (interface §4). */
 const PROTECTED_FIELDS: readonly string[] = [...ROLE_FIELDS, ...ACCESS_FIELDS];
 
-/** Returns a failure if the change grants the role Webmaster, or changes a protected field of a Webmaster. */
-function checkProtectedFields(actor: Actor, before: User | undefined, after: User): Failure | undefined {
+/** Returns a failure if the change grants the role Webmaster, or changes a protected field of a Webmaster or deletes one. */
+function checkProtectedFields(actor: Actor, before: User | undefined, after: User | undefined) {
   const wasWebmaster = before !== undefined && isWebmasterUser(before);
-  const changed = new Set(diffUsers(before, after).map(({ field }) => field));
-  const field = (wasWebmaster ? PROTECTED_FIELDS : ROLE_FIELDS).find((name) => changed.has(name));
+  const changed = new Set(after && diffUsers(before, after).map(({ field }) => field));
+  const field = (wasWebmaster ? PROTECTED_FIELDS : ROLE_FIELDS).find((name) => !after || changed.has(name));
   if (field === undefined) return undefined;
   const user = before ? `of the ${wasWebmaster ? WEBMASTER : 'user'} ${before.uuid} ` : '';
-  const action = wasWebmaster ? 'be changed' : `include ${WEBMASTER}`;
+  const action = wasWebmaster ? (after ? 'be changed' : 'be deleted') : `include ${WEBMASTER}`;
   const isOption = actor.kind === 'import' && !actor.allowsPrivileged;
   const need = isOption ? 'allow_privileged=true' : 'the scope webmasters';
   return createFailure(field, 'privileged_user', `${user}can ${action} only with ${need}`);

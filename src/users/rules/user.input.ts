@@ -122,6 +122,7 @@ export class NewUserInput extends UserInput {
 export type WritableUserInput = UserInput & { current_password?: string | null };
 
 const IGNORED = { nullable: true, description: 'Ignored if sent.' };
+const ReadOnlyDataset = () => ReadOnly({ type: String, maxLength: 64 }, IGNORED);
 const ReadOnlyTime = () => ReadOnly({ type: String, format: 'date-time' }, { nullable: true });
 
 /** Body of `PUT /users/{user_id}`. A client may send the response of GET, whose read-only fields are ignored. */
@@ -150,4 +151,22 @@ export class ChangedUserInput extends UserInput {
 
   @ReadOnly(describeTexts(MAX.role, 200), IGNORED)
   group_roles?: unknown;
+
+  @ReadOnly({ type: Boolean }, IGNORED)
+  password_change_required?: unknown;
+
+  @ReadOnlyDataset()
+  managed_by?: unknown;
+
+  @ReadOnlyDataset()
+  managed_part?: unknown;
+
+  @ReadOnlyDataset()
+  blocked_by?: unknown;
+}
+
+/** Body of `POST /users/{user_id}/password`. */
+export class PasswordOptionsInput {
+  @Flag({ example: true, description: 'If true (the default), the next session must replace the password.' })
+  must_change?: boolean | null;
 }

@@ -2,11 +2,11 @@ import type { Actor } from '../../access/actor.js';
 import { isWebmaster } from '../../access/policy.js';
 import type { RoleCatalogue } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
-import { countCharacters } from '../../platform/common/text.js';
+import { splitFoldedText, toPhoneKey } from '../../platform/common/search-words.js';
+import { countCharacters, foldSpellings } from '../../platform/common/text.js';
 import { toPlaceholders } from '../../platform/database/engine/sql.js';
-import { toAuthnameIdentifier, toExactKey, toLoginKey } from '../model/comparison-keys.js';
-import { splitWords } from '../model/user.js';
-import { type Sort, type UserQuery, resolveSort } from './user.query.js';
+import { toAttributeKey, toAuthnameIdentifier, toExactKey, toLoginKey } from '../model/comparison-keys.js';
+import { type FoundConditions, type ResolvedQuery, type Sort, resolveSort } from './user.query.js';
 import {
   type Condition,
   type UserFilter,
@@ -17,7 +17,7 @@ import {
 
 const MAX_WORDS = 10;
 /** Minimum length of a search prefix such as `ja*`, in characters. One letter would match too many users. */
-const MIN_PREFIX = 2;
+export const MIN_PREFIX = 2;
 /** A character that sorts after all others. `ja` with this character sorts after all words that begin with `ja`. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
@@ -26,17 +26,19 @@ const LAST_CHARACTER = '\u{10FFFF}';
  * filter by hidden fields.
  * @throws ProblemError `invalid_parameter`, `forbidden`.
  */
-export function toUserFilter(query: UserQuery, actor: Actor, roles: RoleCatalogue): UserFilter {
+export function toUserFilter(query: ResolvedQuery, actor: Actor, roles: RoleCatalogue): UserFilter {
   const seesAll = isWebmaster(actor);
   if (!seesAll) assertNoHiddenFields(query);
   const weight = seesAll ? 'weight' : 'public_weight';
-  const { from, words } = buildWordJoins(query.fulltext_search, weight);
+  const conditions = query.found ? [query, query.found] : [query];
+  const terms = conditions.flatMap(({ fulltext_search }) => fulltext_search ?? []);
+  const { from, words } = buildWordJoins(terms.join(' '), weight);
   const statuses = seesAll ? query.status : (query.status ?? STATUSES).filter((name) => name === 'Active');
   const tests = [
-    ...buildFieldConditions(query, roles),
-    ...(seesAll || query.email === undefined ? [] : [buildVisibleEmailCondition(actor)]),
+    ...conditions.flatMap((each) => buildFieldConditions(each, resolveSort(query), roles)),
+    ...(seesAll ? [] : conditions.flatMap((each) => buildVisibleConditions(each, actor))),
     // A term without words, such as `-`, finds no users.
-    ...(query.fulltext_search !== undefined && words.length === 0 ? [NO_MATCH] : []),
+    ...(terms.length > 0 && words.length === 0 ? [NO_MATCH] : []),
   ];
   const isUnfiltered = words.length === 0 && tests.length === 0;
   const countedStatuses = isUnfiltered ? [...new Set(statuses ?? STATUSES)] : undefined;
@@ -58,7 +60,7 @@ function buildStatusConditions(statuses: readonly string[], sort: Sort): Conditi
   return [{ ...buildComparison('status', '= ?', sort, 'Blocked'), parameter: 'status' }];
 }
 
-function assertNoHiddenFields(query: UserQuery): void {
+function assertNoHiddenFields(query: ResolvedQuery): void {
   const filter = (['authname', 'managed_by'] as const).find((name) => query[name] !== undefined);
   const used = query.sort === 'email' ? 'sort=email' : filter;
   if (used)
@@ -68,8 +70,18 @@ function assertNoHiddenFields(query: UserQuery): void {
     );
 }
 
-function buildVisibleEmailCondition(actor: Actor): Condition {
-  return buildCondition('(u.hide_email = 0 OR u.uuid = ?)', actor.kind === 'user' ? actor.id : '');
+/** Parameters that find only the caller and users who do not hide the field. */
+const HIDEABLE = [
+  ['email', 'hide_email'],
+  ['email_domain', 'hide_email'],
+  ['phone', 'hide_phone_numbers'],
+] as const;
+
+function buildVisibleConditions(query: FoundConditions, actor: Actor): Condition[] {
+  const own = actor.kind === 'user' ? actor.id : '';
+  return HIDEABLE.filter(([parameter]) => query[parameter] !== undefined).map(([, flag]) =>
+    buildCondition(`(u.${flag} = 0 OR u.uuid = ?)`, own),
+  );
 }
 
 const returnUnchanged = (sent: string): string => sent;
@@ -77,6 +89,7 @@ const returnUnchanged = (sent: string): string => sent;
 /** Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the value. */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],
+  ['uuid', 'uuid', '= ?', (sent: string) => sent.toLowerCase()],
   ['username', 'username_key', '= ?', toLoginKey],
   ['email', 'email_key', '= ?', toLoginKey],
   ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
@@ -85,9 +98,8 @@ const COMPARED_PARAMETERS = [
   ['created_since', 'created', '>= ?', returnUnchanged],
 ] as const;
 
-function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition[] {
+function buildFieldConditions(query: FoundConditions, sort: Sort, roles: RoleCatalogue): Condition[] {
   const conditions: Condition[] = [];
-  const sort = resolveSort(query);
   for (const [parameter, column, test, toKey] of COMPARED_PARAMETERS) {
     const sent = query[parameter];
     if (sent !== undefined)
@@ -103,6 +115,12 @@ function buildFieldConditions(query: UserQuery, roles: RoleCatalogue): Condition
     const sql = 'u.uuid = (SELECT user_uuid FROM user_identifiers WHERE identifier = ?)';
     conditions.push({ ...buildCondition(sql, identifier), key: 'unique' });
   }
+  if (query.email_domain !== undefined) {
+    const key = toAttributeKey(query.email_domain);
+    const test = "attribute = 'email_domain' AND value_key = ?";
+    conditions.push(buildLookUpCondition('email_domain', 'user_values', test, key));
+  }
+  if (query.phone !== undefined) conditions.push(buildPhoneCondition(toPhoneKey(query.phone)));
   if (query.role) conditions.push(buildRoleCondition(query.role, roles));
   return conditions;
 }
@@ -113,32 +131,38 @@ function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Con
     throw createParameterError(`role must be one of ${roles.names.join(', ')}.`);
   }
   if (known.length === 0) return NO_MATCH;
-  const test = `role IN (${toPlaceholders(known.length)})`;
-  const sql = `u.uuid IN (SELECT user_uuid FROM user_roles WHERE ${test})`;
+  return buildLookUpCondition('role', 'user_roles', `role IN (${toPlaceholders(known.length)})`, ...known);
+}
+
+function buildLookUpCondition(parameter: string, table: string, test: string, ...keys: string[]): Condition {
+  const sql = `u.uuid IN (SELECT user_uuid FROM ${table} WHERE ${test})`;
   // Uses COUNT instead of EXISTS, because MariaDB would convert EXISTS to IN, as in the form `few`.
-  const many = `(SELECT COUNT(*) FROM user_roles r WHERE r.user_uuid = u.uuid AND r.${test}) > 0`;
-  return { ...buildCondition(sql, ...known), many, key: 'some', parameter: 'role' };
+  const many = `(SELECT COUNT(*) FROM ${table} WHERE user_uuid = u.uuid AND ${test}) > 0`;
+  return { ...buildCondition(sql, ...keys), many, key: 'some', parameter };
+}
+
+/** Builds the condition on the reversed digits. It has only one form, because a range needs its index. */
+function buildPhoneCondition(key: string): Condition {
+  const range = "attribute = 'phone' AND value_key >= ? AND value_key < ?";
+  const sql = `u.uuid IN (SELECT user_uuid FROM user_values WHERE ${range})`;
+  return { ...buildCondition(sql, key, key + LAST_CHARACTER), key: 'some', parameter: 'phone' };
 }
 
 /** Builds one join for each word of a search term, because a user must match every word. */
-function buildWordJoins(term = '', weight: string): Pick<UserFilter, 'from' | 'words'> {
+function buildWordJoins(term: string, weight: string): Pick<UserFilter, 'from' | 'words'> {
   const terms = [...new Set(term.split(/\s+/u))];
   if (terms.some((word) => /^\*+$/.test(word)))
     throw createParameterError('fulltext_search: put * after the start of a word, as in jan*.');
-  const parts = terms.flatMap((word) => {
-    const folded = splitWords(word.replace(/\*+$/, ''));
-    const last = word.endsWith('*') ? folded.length - 1 : undefined;
-    return folded.map((part, index) => ({ folded: part, prefix: index === last }));
-  });
+  const parts = terms.flatMap((word) => splitTerm(word.replace(/\*+$/, ''), word.endsWith('*')));
   if (parts.length > MAX_WORDS)
     throw createParameterError(`fulltext_search accepts at most ${MAX_WORDS} words.`);
-  const short = parts.find(({ folded, prefix }) => prefix && countCharacters(folded) < MIN_PREFIX);
+  const short = parts.find(({ forms: [word = ''], prefix }) => prefix && countCharacters(word) < MIN_PREFIX);
   if (short)
     throw createParameterError(
-      `fulltext_search: put * after at least ${MIN_PREFIX} characters, not ${short.folded}*.`,
+      `fulltext_search: put * after at least ${MIN_PREFIX} characters, not ${short.forms[0]}*.`,
     );
   if (parts.length === 0) return { words: [] };
-  const words = parts.map(({ folded, prefix }) => buildWordMatch(folded, prefix));
+  const words = parts.map(({ forms, prefix }) => buildWordMatch(forms, prefix));
   const joins = words.map(({ sql }, index) => buildWordJoin(`w${index}`, sql, weight));
   return {
     from: { sql: `users u ${joins.join(' ')}`, params: words.flatMap(({ params }) => params) },
@@ -148,10 +172,28 @@ function buildWordJoins(term = '', weight: string): Pick<UserFilter, 'from' | 'w
 
 const createParameterError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
 
-function buildWordMatch(word: string, prefix: boolean): WordMatch {
-  if (!prefix) return { text: word, sql: 'user_words WHERE word = ?', params: [word], isWhole: true };
-  const params = [word, `${word}${LAST_CHARACTER}`];
-  return { text: `${word}*`, sql: 'user_words WHERE word >= ? AND word < ?', params, isWhole: false };
+/** A word of a search term in each of its spellings. */
+interface TermWord {
+  forms: readonly string[];
+  prefix: boolean;
+}
+
+function splitTerm(term: string, hasStar: boolean): TermWord[] {
+  const [words = [], ...others] = foldSpellings(term).map(splitFoldedText);
+  return words.map((word, index) => ({
+    forms: [...new Set([word, ...others.flatMap((other) => other[index] ?? [])])],
+    prefix: hasStar && index === words.length - 1,
+  }));
+}
+
+/** Builds the match of a word. It is whole only if the word has one spelling, because a user can match several. */
+function buildWordMatch(forms: readonly string[], prefix: boolean): WordMatch {
+  const [word = ''] = forms;
+  const test = prefix ? 'word >= ? AND word < ?' : 'word = ?';
+  const tests = forms.map(() => test).join(' OR ');
+  const params = forms.flatMap((form) => (prefix ? [form, `${form}${LAST_CHARACTER}`] : [form]));
+  const sql = `user_words WHERE ${forms.length > 1 ? `(${tests})` : tests}`;
+  return { text: prefix ? `${word}*` : word, sql, params, isWhole: !prefix && forms.length === 1 };
 }
 
 function buildWordJoin(alias: string, words: string, weight: string): string {

@@ -30,7 +30,7 @@ export interface Condition extends Clause {
 /** SQL for the rows of `user_words` that match one word of the search term. */
 export interface WordMatch extends Clause {
   text: string;
-  /** False if `text` is only the beginning of a word. */
+  /** False if `text` is only the beginning of a word, or if the word has two spellings. */
   isWhole: boolean;
 }
 
@@ -78,7 +78,7 @@ export function buildComparison(column: string, test: string, sort: Sort, ...par
   };
 }
 
-const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['username_key', 'email_key', 'external_id_key']);
+const UNIQUE_COLUMNS: ReadonlySet<string> = new Set(['uuid', 'username_key', 'email_key', 'external_id_key']);
 
 /**
  * Returns `nothing` if a search is always fast, `words` if its cost depends on the number of word matches, undefined if

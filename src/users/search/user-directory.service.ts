@@ -8,11 +8,14 @@ import { toExactKey } from '../model/comparison-keys.js';
 import type { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
 import type { Owner } from '../set-rules/identifier-changes.js';
+import { toRestoredUsers } from '../writer/change-set.js';
+import { DeletedUsersRepository } from '../writer/deleted-users.repository.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
+import { ReleasedUsernames, toOwnerHash } from '../writer/released-usernames.repository.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
 import type { UserScope } from './user-scope.js';
 
-export type { Owner };
+export { type Owner, toOwnerHash };
 
 export interface ManagedUser extends Pick<
   UserEntity,
@@ -48,6 +51,8 @@ export class UserDirectory {
   constructor(
     private readonly writes: UserWriteRepository,
     private readonly counts: UserCounts,
+    private readonly deleted: DeletedUsersRepository,
+    private readonly released: ReleasedUsernames,
     @Inject(DATABASE) private readonly database: Database,
   ) {}
 
@@ -71,6 +76,13 @@ export class UserDirectory {
   async findByUuids(uuids: readonly string[]): Promise<Map<string, User>> {
     const rows = await this.select<UserRow>('uuid', uuids, COLUMNS);
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
+  }
+
+  /** Finds deleted users. Returns them as they would be after a restore. */
+  async findRestorable(uuids: readonly string[]): Promise<Map<string, User>> {
+    const deleted = await this.deleted.find(uuids);
+    const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
+    return toRestoredUsers(deleted, await this.findExternalIds(managers));
   }
 
   private select<T extends object>(key: string, values: readonly string[], columns: string): Promise<T[]> {
@@ -100,6 +112,11 @@ export class UserDirectory {
 
   async findOwners(identifiers: readonly string[]): Promise<Map<string, Owner>> {
     return this.writes.findOwners(this.database, identifiers);
+  }
+
+  /** @returns a map from the login key of each released username to the hash of its last owner (`toOwnerHash`). */
+  async findReleasedUsernames(usernames: readonly string[]): Promise<Map<string, string>> {
+    return this.released.findOwners(usernames);
   }
 
   /**

@@ -31,7 +31,14 @@ import {
   toWordSet,
 } from './search-plan.js';
 import { type Hit, MAX_SKIPPED_USERS, NO_KEY, UserPages, type UserSet } from './user-pages.service.js';
-import { type Sort, type UserConditions, type UserQuery, resolveSort } from './user.query.js';
+import { listMeanings } from './typed-text.js';
+import {
+  type ResolvedQuery,
+  type Sort,
+  type UserConditions,
+  type UserQuery,
+  resolveSort,
+} from './user.query.js';
 
 export interface UserPage {
   count: number;
@@ -93,7 +100,8 @@ export class UserSearch {
    * @param getDisconnect returns a signal that aborts when the client disconnects.
    * @throws ProblemError `invalid_parameter`, `forbidden`, or an error of `SearchBudget.run`.
    */
-  async search(query: UserQuery, actor: Actor, getDisconnect: () => AbortSignal): Promise<UserPage> {
+  async search(sent: UserQuery, actor: Actor, getDisconnect: () => AbortSignal): Promise<UserPage> {
+    const query = await this.resolveFind(sent, actor);
     const parsed = toUserFilter(query, actor, this.settings.roles);
     const { countedStatuses } = parsed;
     const isWords = isWordSearch(parsed);
@@ -125,11 +133,33 @@ export class UserSearch {
    * Returns all users that match the conditions, page by page, sorted by uuid.
    * @throws ProblemError `invalid_parameter`.
    */
-  readAll(conditions: UserConditions, actor: Actor, signal: AbortSignal): AsyncGenerator<Hit[]> {
-    const users = toUserSet(toUserFilter(conditions, actor, this.settings.roles), 'many');
+  async readAll(
+    conditions: UserConditions,
+    actor: Actor,
+    signal?: AbortSignal,
+  ): Promise<AsyncGenerator<Hit[]>> {
+    const query = await this.resolveFind(conditions, actor);
+    const users = toUserSet(toUserFilter(query, actor, this.settings.roles), 'many');
     const read = async (after: Position | undefined) =>
       (await this.pages.read(() => users, BY_UUID, { after, offset: 0, limit: READ_AT_ONCE }, signal)).rows;
     return readPages<Hit, Position | undefined>(undefined, (hit) => hit, read);
+  }
+
+  /** Counts the users that match all conditions. */
+  async count(conditions: UserConditions, actor: Actor): Promise<number> {
+    const query = await this.resolveFind(conditions, actor);
+    return this.pages.count(toUserSet(toUserFilter(query, actor, this.settings.roles), 'few'), undefined);
+  }
+
+  /** Adds the conditions that the text in `find` stands for: the first with a match, or the last. */
+  private async resolveFind(query: ResolvedQuery, actor: Actor): Promise<ResolvedQuery> {
+    const meanings = query.find === undefined ? [] : listMeanings(query.find);
+    for (const found of meanings.slice(0, -1)) {
+      const users = toUserSet(toUserFilter({ found }, actor, this.settings.roles), 'few');
+      if ((await this.pages.countUpTo(users, 1, undefined)) > 0) return { ...query, found };
+    }
+    const [found] = meanings.slice(-1);
+    return found ? { ...query, found } : query;
   }
 
   private async readPage(

@@ -30,6 +30,13 @@ export type Sort = (typeof SORTS)[number];
 export class UserConditions {
   @TextParam(255, {
     description:
+      'Text as a person types it. An external id, a uuid or an e-mail address finds this user, `@example.org` the users of this e-mail domain, and at least four digits the users whose phone or mobile number ends with them. Any other text finds words that start with the typed words.',
+    example: 'jane do',
+  })
+  find?: string;
+
+  @TextParam(255, {
+    description:
       'Search term of at most ten words. Each word must match a whole word of a name, username, e-mail address or external id. A * after at least two characters matches every word that starts with them, as in `jane do*`.',
   })
   fulltext_search?: string;
@@ -42,6 +49,19 @@ export class UserConditions {
 
   @TextParam(MAX.email, { description: 'Exact match, case-insensitive.' })
   email?: string;
+
+  @TextParam(MAX.email, {
+    description: 'Domain of the e-mail address, as in `example.org`. Exact match, case-insensitive.',
+  })
+  email_domain?: string;
+
+  @PatternParam(/^(?=.{4,64}$)\D*(?:\d\D*){4,}$/, 'must have at least 4 digits, and at most 64 characters', {
+    maxLength: MAX.phone,
+    description:
+      'Last digits of the phone or mobile number, at least four. Other characters, such as spaces, are ignored.',
+    example: '7946 0958',
+  })
+  phone?: string;
 
   @ChoicesParam(STATUSES, { description: 'Can be repeated to match any of several values.' })
   status?: string[];
@@ -93,7 +113,17 @@ export class UserQuery extends UserConditions {
   after?: string;
 }
 
+/** Conditions that a text in `find` stands for. */
+export interface FoundConditions extends UserConditions {
+  uuid?: string;
+}
+
+/** A query with the conditions that `find` stands for. */
+export interface ResolvedQuery extends UserQuery {
+  found?: FoundConditions;
+}
+
 /** Returns the sort field of a query. Without a search term, `relevance` becomes `updated`. */
-export function resolveSort({ sort = 'relevance', fulltext_search }: UserQuery): Sort {
-  return sort === 'relevance' && fulltext_search === undefined ? 'updated' : sort;
+export function resolveSort({ sort = 'relevance', fulltext_search, found }: ResolvedQuery): Sort {
+  return sort === 'relevance' && (fulltext_search ?? found?.fulltext_search) === undefined ? 'updated' : sort;
 }

@@ -51,6 +51,13 @@ export class IdentifierChanges {
     }
   }
 
+  /** Lists the changes that assign an identifier. */
+  listAssignments(identifier: string): number[] {
+    const number = this.numbers.findNumber(identifier);
+    const first = this.firstAssignments.at(number);
+    return this.contested.get(number)?.map(({ change }) => change) ?? (first === 0 ? [] : [changeOf(first)]);
+  }
+
   /** Returns the change that sets the external id of an existing user, or 0 if no change sets it. */
   getLinkingChange(user: string): number {
     return this.firstAssignments.at(this.numbers.findNumber(toUserKey(user)));

@@ -16,6 +16,9 @@ export class ManagerGraph {
   private readonly existing = new IntList();
   /** Nodes of existing users whose manager changes. Only these users can be part of a temporary cycle. */
   private readonly moved = new IntList();
+  /** Changes of users who have a manager before the change, each with the node of this manager at the same index. */
+  private readonly reports = new IntList();
+  private readonly formerManagers = new IntList();
 
   add({ change, user, creates }: SetConstraint, { before, after }: ManagerChange): void {
     const node = this.getNode(user);
@@ -102,6 +105,26 @@ export class ManagerGraph {
       let manager = this.managers.at(node);
       while (manager !== 0 && this.changes.at(manager) === 0) manager = this.managers.at(manager);
       if (change !== 0 && manager !== 0) yield [change, this.changes.at(manager)];
+    }
+  }
+
+  /** Records that the user of a change reports to `manager` before the change. */
+  addReport(change: number, manager: string): void {
+    this.reports.push(change);
+    this.formerManagers.push(this.getNode(manager));
+  }
+
+  /**
+   * Yields pairs of the deletion of a user and a change of a report of this user, which must be applied earlier. The
+   * deletion also changes the report, whose version would then differ from the plan.
+   */
+  *listDeletionPairs(deletions: ReadonlyMap<number, string>): Generator<[deletion: number, earlier: number]> {
+    const byNode = new Map(
+      Array.from(deletions, ([change, user]) => [this.users.findNumber(user), change] as const),
+    );
+    for (let index = 0; index < this.reports.length; index++) {
+      const deletion = byNode.get(this.formerManagers.at(index));
+      if (deletion !== undefined) yield [deletion, this.reports.at(index)];
     }
   }
 

@@ -25,9 +25,9 @@ class Dependencies {
 
   /**
    * Marks changes as failed if they depend directly or indirectly on a failed change.
-   * @returns the newly marked changes.
+   * @returns the newly marked changes, each with the change that made it fail.
    */
-  propagateFailures(failed: ChangeNumbers): number[] {
+  propagateFailures(failed: ChangeNumbers): Map<number, number> {
     const start = new Set<number>();
     for (let link = 0; link < this.providers.length; link++) {
       const provider = this.providers.at(link);
@@ -49,9 +49,12 @@ class Dependencies {
     }
   }
 
-  /** Adds all direct and indirect dependents of the changes in `start` to `known`, and returns them. */
-  collectDependents(start: Iterable<number>, known: ChangeNumbers): number[] {
-    const added: number[] = [];
+  /**
+   * Adds all direct and indirect dependents of the changes in `start` to `known`. Returns them, each with the change on
+   * which it depends.
+   */
+  collectDependents(start: Iterable<number>, known: ChangeNumbers): Map<number, number> {
+    const added = new Map<number, number>();
     const queue = [...start];
     if (queue.length === 0 || this.providers.length === 0) return added;
     const links = Array.from({ length: this.providers.length }, (_, link) => link);
@@ -61,7 +64,7 @@ class Dependencies {
         const dependent = this.dependents.at(link);
         if (known.has(dependent)) continue;
         known.add(dependent);
-        added.push(dependent);
+        added.set(dependent, change);
         queue.push(dependent);
       }
     }
@@ -110,6 +113,8 @@ export class SetValidator {
   private readonly links = new Dependencies();
   private readonly failed = new NumberSet();
   private readonly failures = new Map<number, Failure[]>();
+  /** Maps each change that failed only because of another change to that change, or to 0 if no change creates its manager. */
+  readonly providers = new Map<number, number>();
 
   constructor(private readonly options: SetOptions) {
     this.failed.add(NO_CHANGE);
@@ -130,12 +135,24 @@ export class SetValidator {
     this.failed.add(change);
   }
 
+  /** Returns true if a successful change other than `change` assigns the identifier. Call it after `validate`. */
+  isAssigned(identifier: string, change: number): boolean {
+    return this.identifiers
+      .listAssignments(identifier)
+      .some((one) => one !== change && !this.failed.has(one));
+  }
+
   /**
    * Adds an existing user and the user's current manager. Call it for each user who becomes a manager, and for all
    * direct and indirect managers of this user.
    */
   addExistingManager(user: string, manager: string | null): void {
     this.managers.addExistingManager(user, manager);
+  }
+
+  /** Makes the deletion of a manager wait for the change of a user who reports to this manager. */
+  addReport(change: number, manager: string): void {
+    this.managers.addReport(change, manager);
   }
 
   /** Makes a change depend on `linker`, the change that assigns the external id to its manager. */
@@ -154,7 +171,6 @@ export class SetValidator {
    * @returns the failures of each change that must not be applied.
    */
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
-    const dependent = new Set<number>();
     for (const [change, other] of this.identifiers.linkConflicts)
       this.addFailure(change, this.createDuplicateFailure('external_id', other));
     for (const [change, creator] of this.managers.listManagerCreators())
@@ -167,17 +183,17 @@ export class SetValidator {
       more = this.failInvalidChanges(webmasters);
       if (more) continue;
       const added = this.links.propagateFailures(this.failed);
-      for (const change of added) dependent.add(change);
+      for (const [change, provider] of added) this.providers.set(change, provider);
       more =
-        added.length > 0 ||
+        added.size > 0 ||
         this.failUsesOfDeletedManager() ||
         this.failConflictingChanges(webmasters, rounds++ < MAX_ORDERED_ROUNDS);
     }
     for (const [change, tag] of this.links.listBroken(this.failed)) {
-      if (tag === MANAGER_TAG && dependent.has(change)) this.addFailure(change, UNKNOWN_MANAGER);
+      if (tag === MANAGER_TAG && this.providers.has(change)) this.addFailure(change, UNKNOWN_MANAGER);
     }
     for (const need of this.identifiers.requiredReleases) {
-      if (dependent.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
+      if (this.providers.has(need.change) && this.identifiers.isIdentifierKept(need, this.failed))
         this.addFailure(need.change, this.createTakenFailure(need));
     }
     return this.failures;
@@ -190,6 +206,8 @@ export class SetValidator {
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.listActive(this.failed);
     yield* this.managers.listOrderPairs();
+    for (const pair of this.managers.listDeletionPairs(this.deletions))
+      if (!pair.some((change) => this.failed.has(change))) yield pair;
     const losses = [...this.webmasterLosses.keys()].filter((change) => !this.failed.has(change));
     const gain = this.webmasterGains.find((change) => !this.failed.has(change));
     if (gain === undefined || losses.length < webmasters) return;

@@ -42,6 +42,23 @@ export interface PendingChange {
   ) => UserChange | Promise<UserChange>;
 }
 
+/** Creates the deletion of a user. @param assertVisible throws if the user is missing or hidden from the caller. */
+export function createDeletion(
+  uuid: string,
+  assertVisible: (user: User | undefined) => User,
+  ifVersions?: readonly number[],
+): PendingChange {
+  const deletion = { kind: 'delete', uuid } as const;
+  const versions = ifVersions && { ifVersions };
+  const buildChange = (_: Sql, user: User | undefined): UserChange => ({
+    ...deletion,
+    patch: {},
+    locked: assertVisible(user),
+    ...versions,
+  });
+  return { ...deletion, buildChange };
+}
+
 /** A change and the caller that is responsible for it. */
 export interface CallerChange {
   change: UserChange;
@@ -107,3 +124,23 @@ export const setTimes = <T extends { created: string; updated: string }>(
   created: string,
   updated = created,
 ): T => ({ ...source, created, updated });
+
+/**
+ * Returns deleted users as they are after the restore: without groups, and without a manager who neither exists nor is
+ * restored together with the user.
+ * @param existing existing managers by uuid.
+ */
+export function toRestoredUsers(
+  deleted: ReadonlyMap<string, User>,
+  existing: ReadonlyMap<string, unknown>,
+): Map<string, User> {
+  const keep = (manager: string | null) =>
+    manager !== null && (existing.has(manager) || deleted.has(manager)) ? manager : null;
+  const restore = (user: User): User => ({
+    ...user,
+    group_roles: [],
+    manager_uuid: keep(user.manager_uuid),
+    version: user.version + 1,
+  });
+  return new Map([...deleted].map(([uuid, user]) => [uuid, restore(user)]));
+}

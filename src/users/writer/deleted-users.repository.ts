@@ -1,17 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { toJson } from '../../platform/common/json.js';
+import type { DbTime } from '../../platform/common/time.js';
 import {
   type Sql,
-  countRows,
+  type Clause,
+  type SqlValue,
+  buildWhere,
   deleteRows,
   lockClauseOf,
   chunkValues,
+  joinClauses,
+  toClause,
   insertRows,
   orderedJoinOperatorOf,
   toPlaceholders,
   selectWhereIn,
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import type { Direction } from '../../platform/database/keyset-pages.js';
+import { toLoginKey, toNameSortKey } from '../model/comparison-keys.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import {
@@ -25,10 +32,20 @@ import {
 } from '../model/user.js';
 
 const PURGE_BATCH_SIZE = 500;
+const MAX_WORDS = 10;
 
-export interface DeletedUser {
+export interface DeletedRow {
   user: User;
-  deleted: string;
+  deleted: DbTime;
+}
+
+export interface DeletedFilter {
+  /** Earliest time of deletion. */
+  since: string;
+  uuid?: string;
+  /** Words that each occur in the name, username, e-mail address or external id. */
+  search?: string;
+  order?: Direction;
 }
 
 /** Stores deleted users (ADR 23). Uses hand-written SQL for whole sets. */
@@ -48,9 +65,13 @@ export class DeletedUsersRepository {
   }
 
   async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
+    return this.find(uuids, tx, lockClauseOf(tx));
+  }
+
+  async find(uuids: readonly string[], sql: Sql = this.database, lock = ''): Promise<Map<string, User>> {
     const toSql = (list: string) =>
-      `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lockClauseOf(tx)}`;
-    const rows = await selectWhereIn<DeletedUserEntity>(tx, uuids.toSorted(), toSql);
+      `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lock}`;
+    const rows = await selectWhereIn<DeletedUserEntity>(sql, uuids.toSorted(), toSql);
     return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
   }
 
@@ -90,22 +111,28 @@ export class DeletedUsersRepository {
 
   /**
    * Counts deleted users and reads a page of them, in the order of deletion.
-   * @param since earliest time of deletion.
+   * @param signal stops the statements. Required for a search by words, which reads all deleted users.
    */
   async listPage(
-    since: string,
+    filter: DeletedFilter,
     { offset, limit }: { offset: number; limit: number },
-  ): Promise<{ count: number; users: DeletedUser[] }> {
-    const countSql = 'SELECT COUNT(*) AS count FROM deleted_users WHERE deleted >= ?';
-    const count = await countRows(this.database, countSql, [since]);
-    const rows = await this.database.query<DeletedUserEntity>(
+    signal?: AbortSignal,
+  ): Promise<{ count: number; users: DeletedRow[] }> {
+    const { sql: where, params } = toCondition(filter, this.database.dialect);
+    const query = <T extends object>(sql: string, values: readonly SqlValue[]) =>
+      signal ? this.database.scan<T>(sql, values, signal) : this.database.query<T>(sql, values);
+    const countSql = `SELECT COUNT(*) AS count FROM deleted_users WHERE ${where}`;
+    const [counted] = await query<{ count: number }>(countSql, params);
+    const order = filter.order ?? 'asc';
+    const rows = await query<DeletedUserEntity>(
       `SELECT d.deleted, d.document FROM
-         (SELECT uuid FROM deleted_users WHERE deleted >= ? ORDER BY deleted, uuid LIMIT ? OFFSET ?) AS part
-       ${orderedJoinOperatorOf(this.database)} deleted_users d ON d.uuid = part.uuid ORDER BY d.deleted, d.uuid`,
-      [since, limit, offset],
+         (SELECT uuid FROM deleted_users WHERE ${where} ORDER BY deleted ${order}, uuid ${order} LIMIT ? OFFSET ?) AS part
+       ${orderedJoinOperatorOf(this.database)} deleted_users d ON d.uuid = part.uuid
+       ORDER BY d.deleted ${order}, d.uuid ${order}`,
+      [...params, limit, offset],
     );
     const users = rows.map(({ deleted, document }) => ({ deleted, user: parseStoredUser(document) }));
-    return { count, users };
+    return { count: counted?.count ?? 0, users };
   }
 
   /**
@@ -119,4 +146,29 @@ export class DeletedUsersRepository {
     await deleteRows(this.database, DeletedUserEntity, 'uuid', uuids);
     return rows.length === PURGE_BATCH_SIZE;
   }
+}
+
+/** Members of a stored document in which a search looks for words, with the functions that normalize the words. */
+const SEARCHED = [
+  ['username_key', toLoginKey],
+  ['email_key', toLoginKey],
+  ['firstname_sort', toNameSortKey],
+  ['surname_sort', toNameSortKey],
+  ['external_id', (word: string): string => word],
+] as const;
+
+function toCondition({ since, uuid, search }: DeletedFilter, dialect: Sql['dialect']): Clause {
+  const valueFunction = dialect === 'mysql' ? 'JSON_VALUE' : 'json_extract';
+  const toWordCondition = (word: string): Clause => {
+    const members = SEARCHED.map(([member, normalize]) =>
+      toClause(`INSTR(${valueFunction}(document, '$.${member}'), ?) > 0`, normalize(word)),
+    );
+    const { sql, params } = joinClauses(members, ' OR ');
+    return toClause(`(${sql})`, ...params);
+  };
+  return buildWhere([
+    toClause('deleted >= ?', since),
+    ...(uuid === undefined ? [] : [toClause('uuid = ?', uuid.toLowerCase())]),
+    ...(search?.split(/\s+/u, MAX_WORDS) ?? []).map(toWordCondition),
+  ]);
 }

@@ -9,8 +9,9 @@ import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
 import { type CheckedChange, type ChangeOutcome, setTimes } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
-import type { Identifier } from '../model/comparison-keys.js';
-import { type User, hasSameWords, rolesOf, toValueRows, toWordRows } from '../model/user.js';
+import { ReleasedUsernames } from './released-usernames.repository.js';
+import { type Identifier, toLoginKey } from '../model/comparison-keys.js';
+import { type User, hasSameValues, hasSameWords, rolesOf, toValueRows, toWordRows } from '../model/user.js';
 import type { UserRoleEntity, UserValueEntity, UserWordEntity } from '../model/user-lookups.entity.js';
 import { type CounterName, UserCounts } from './user-counts.service.js';
 import { UserWriteRepository } from './user-write.repository.js';
@@ -34,6 +35,7 @@ export class UserChangeStore {
   constructor(
     private readonly repository: UserWriteRepository,
     private readonly deleted: DeletedUsersRepository,
+    private readonly released: ReleasedUsernames,
     private readonly counts: UserCounts,
     private readonly sessions: SessionsService,
     private readonly throttle: LoginThrottle,
@@ -54,6 +56,7 @@ export class UserChangeStore {
       !prepared && before && after ? { before, user } : [],
     );
     await this.repository.saveUsers(tx, added, updated);
+    await this.released.add(tx, stored.flatMap(listReleased), now());
     await this.saveLookups(tx, stored.filter(hasLookupChanges));
     await this.endSessions(tx, stored);
     const events = stored.map((change) => toAuditEvent(change, groups));
@@ -106,6 +109,12 @@ export class UserChangeStore {
   }
 }
 
+/** Returns the user before a change that gives up the username. A change of case gives up nothing. */
+function listReleased({ before, after }: StoredChange): User[] {
+  if (!before || before.username === after?.username) return [];
+  return after && toLoginKey(before.username) === toLoginKey(after.username) ? [] : [before];
+}
+
 const ownSessionOf = ({ caller: { actor } }: StoredChange): string | undefined =>
   actor.kind === 'user' ? actor.sessionId : undefined;
 
@@ -115,7 +124,7 @@ function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefine
   return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
 }
 
-const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;
+const LOOKUP_FIELDS = ['roles', 'group_roles'] as const;
 
 /**
  * Returns true if a change can affect the look-up tables. Comparing references is enough, because a patch keeps
@@ -123,7 +132,8 @@ const LOOKUP_FIELDS = ['roles', 'group_roles', 'attributes'] as const;
  */
 function hasLookupChanges({ before, after, constraint }: StoredChange): boolean {
   if (!before || !after || constraint) return true;
-  return LOOKUP_FIELDS.some((field) => before[field] !== after[field]) || !hasSameWords(before, after);
+  const hasSameRoles = LOOKUP_FIELDS.every((field) => before[field] === after[field]);
+  return !hasSameRoles || !hasSameValues(before, after) || !hasSameWords(before, after);
 }
 
 const shouldEndAllSessions = ({ before, after }: StoredChange): boolean =>
@@ -162,7 +172,7 @@ function diffValues(stored: readonly StoredChange[]) {
   const added: UserValueEntity[] = [];
   for (const { before, prepared, after } of stored) {
     if (prepared) added.push(...prepared.values);
-    if (!before || before.attributes === after?.attributes) continue;
+    if (!before || (after && hasSameValues(before, after))) continue;
     const old = new Map(toValueRows(before).map((row) => [`${row.attribute} ${row.value_key}`, row]));
     if (after)
       added.push(...toValueRows(after).filter((row) => !old.delete(`${row.attribute} ${row.value_key}`)));

@@ -21,6 +21,7 @@ import {
   setTimes,
   prepareUser,
   toPreparedUser,
+  toRestoredUsers,
 } from './change-set.js';
 import {
   type SetConstraint,
@@ -164,12 +165,12 @@ export class UserWriter {
     return users;
   }
 
-  /** Locks deleted users, and returns them as they will be after the restore (see `toRestoredUser`). */
+  /** Locks deleted users, and returns them as they will be after the restore (see `toRestoredUsers`). */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
     const deleted = await this.deleted.lock(tx, uuids);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
     const existing = await this.repository.lock(tx, [...new Set(managers)]);
-    return new Map([...deleted].map(([uuid, user]) => [uuid, toRestoredUser(user, existing)]));
+    return toRestoredUsers(deleted, existing);
   }
 
   private async validateSet(
@@ -250,17 +251,6 @@ const isValidChange = (change: CheckedChange, kind: UserChange['kind']): boolean
 
 const clearManager = (user: User, deleted: ReadonlySet<string>): User =>
   user.manager_uuid !== null && deleted.has(user.manager_uuid) ? { ...user, manager_uuid: null } : user;
-
-/** Returns the restored user: without groups, and without a manager who no longer exists. */
-function toRestoredUser(user: User, managers: ReadonlyMap<string, User>): User {
-  const { manager_uuid: manager } = user;
-  return {
-    ...user,
-    group_roles: [],
-    manager_uuid: manager !== null && managers.has(manager) ? manager : null,
-    version: user.version + 1,
-  };
-}
 
 /** Applies a change to its user in memory. Finds failures that do not depend on other changes. */
 function evaluateChange(

@@ -71,8 +71,8 @@ export class Client {
     return this.send('POST', path, body && JSON.stringify(body), headers);
   }
 
-  delete(path: string): Promise<Answer> {
-    return this.send('DELETE', path);
+  delete(path: string, headers?: Headers): Promise<Answer> {
+    return this.send('DELETE', path, undefined, headers);
   }
 
   put(path: string, body: object, headers?: Headers): Promise<Answer> {

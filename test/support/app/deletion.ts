@@ -62,8 +62,11 @@ export async function deleteAndRestore(app: TestApp, boss: string, report: strin
   );
   await database.execute('INSERT INTO group_members (group_uuid, user_uuid) VALUES (?, ?)', [group, boss]);
   await app.key.put(`/users/${report}`, { manager_uuid: boss });
-  await writeUsers(app, [deletion(boss)]);
+  await app.key.post(`/users/${boss}/password`, {});
+  await app.key.delete(`/users/${boss}`);
   await app.key.get('/users/deleted?since=2026-01-01T00:00:00.000Z&limit=1&offset=0');
+  await app.key.get(`/users/deleted?uuid=${boss}&order=desc`);
+  await app.key.get('/users/deleted?search=zaphod');
   await app.key.post(`/users/${boss}/restore`);
   await writeUsers(app, [deletion(boss)]);
   await database.execute('UPDATE deleted_users SET deleted = ? WHERE uuid = ?', [

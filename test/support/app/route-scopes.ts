@@ -42,6 +42,8 @@ export function scopeOf(route: string): string | undefined {
 const NEED_WEBMASTERS_TOO = ['PUT /groups/{group_id}'];
 /** Routes whose requests in the tests concern the data set `default`. */
 const DEFAULT_DATASET_ROUTES = ['POST /imports', 'POST /imports/preview', 'PUT /import_profiles/{name}'];
+/** Routes that concern all data sets. */
+const ALL_DATASETS_ROUTES = ['POST /imports/scheduled'];
 /** Scopes that a key may have. Uploads in the tests go into the data set `default`. */
 export const NARROW_SCOPES = [...SCOPES, 'imports:write:default', 'imports:write:other'];
 
@@ -50,6 +52,7 @@ export function statusFor(route: string, scope: string, full: number): number {
   if (NEED_WEBMASTERS_TOO.includes(route)) return 403;
   const needed = scopeOf(route);
   if (needed === undefined || needed === 'none' || needed === scope) return full;
-  const ofDataset = needed === 'imports:write' && scope.startsWith('imports:write:');
+  const ofDataset =
+    needed === 'imports:write' && scope.startsWith('imports:write:') && !ALL_DATASETS_ROUTES.includes(route);
   return ofDataset && !(DEFAULT_DATASET_ROUTES.includes(route) && scope.endsWith(':other')) ? full : 403;
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { now } from '../../../src/platform/common/time.js';
 import { ImportRunsRepository } from '../../../src/import/runs/import-runs.repository.js';
 import { FileStore } from '../../../src/import/file/file-store.js';
 import type { TestApp } from './app.js';
@@ -39,13 +40,14 @@ export async function exerciseImports(app: TestApp): Promise<void> {
   const again = await runImport(key, csv(HEAD, toRow('p1')), 'dataset=people&missing=block');
   await check((await app.login()).post(`/imports/${again.id}/apply`), 202); // by a user, whom the import must not block
   await awaitRun(key, again.id);
+  await changeManyUsers(app);
   await awaitRun(key, (await check(key.post(`/imports/${first.id}/revert`), 202)).body.id);
   await adoptUsers(key);
   await cancelImport(app);
   await discardUpload(app);
   await readRuns(key, planned.id);
   await exerciseProfiles(key);
-  await app.app.get(ImportRunsRepository).listWithoutAlert(20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
+  await app.app.get(ImportRunsRepository).listWithoutAlert(now(), 20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
 }
 
 async function exerciseProfiles(key: Client): Promise<void> {
@@ -54,11 +56,34 @@ async function exerciseProfiles(key: Client): Promise<void> {
   await check(save('people'));
   await check(save('others'));
   await runImport(key, csv('Key,Username,Email', 'n1,n1,n1@example.org'), 'profile=nightly');
+  await check(
+    key.put('/import_profiles/nightly', {
+      columns: { Key: 'ExternalId', Email: 'Email', Boss: 'Manager' },
+      set: { Username: '{Key:unique}' },
+      manager_key: 'Email',
+    }),
+  );
+  await runImport(key, csv('Key,Email,Boss', 'n2,n2@example.org,n1@example.org'), 'profile=nightly');
   await check(key.get('/import_profiles?limit=1&offset=1'));
   const sample = csv('Key,Username', 'n1,n1');
   await check(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
   await check(key.get('/import_profiles/nightly'));
   await check(key.delete('/import_profiles/nightly'), 204);
+}
+
+/** Plans, applies and reverts a deletion of many users, who are found by a search or listed. */
+async function changeManyUsers(app: TestApp): Promise<void> {
+  const { key } = app;
+  const start = async (selection: object): Promise<string> => {
+    const body = { ...selection, change: { delete: true }, reason: 'test', dry_run: true };
+    const { id } = (await check(key.post('/imports', body), 202)).body;
+    return (await awaitRun(key, id)).id;
+  };
+  await start({ uuids: [UNKNOWN] });
+  const planned = await start({ where: { managed_by: 'people', has_external_id: true } });
+  await check((await app.login()).post(`/imports/${planned}/apply`), 202);
+  await awaitRun(key, planned);
+  await awaitRun(key, (await check(key.post(`/imports/${planned}/revert`), 202)).body.id);
 }
 
 /** Imports rows of existing users: adopted, adopted without changes, and in conflict. */
@@ -94,6 +119,14 @@ async function readRuns(key: Client, id: string): Promise<void> {
   await check(key.get('/imports?limit=5&offset=1'));
   await check(key.get('/imports?state=completed&state=failed&dataset=people'));
   await check(key.get('/imports?dataset=people'));
+  await check(
+    key.get(`/imports?profile=nightly&actor=${UNKNOWN}&created_since=2026-01-01&created_until=2036-01-01`),
+  );
+  await check(key.get('/imports/schedule'));
+  const form = `--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\n${HEAD}\r\n--x--\r\n`;
+  const type = { 'content-type': 'multipart/form-data; boundary=x' };
+  await check(key.send('POST', '/imports/schedule/files', form, type), 201);
+  await check(key.post('/imports/scheduled'));
   for (const run of [id, BIG_RUN]) {
     await check(key.get(`/imports/${run}`));
     await check(key.get(`/imports/${run}/failed.csv`));

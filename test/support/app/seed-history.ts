@@ -115,6 +115,7 @@ async function insertRuns(tx: Sql, count: number): Promise<void> {
   const rows = buildList(count, (index) => {
     const row = toEntity(BIG_RUN, {
       line: index + 2,
+      manager: null,
       outcome: outcomes[index % outcomes.length] ?? 'error',
       external_id: `HR-${index}`,
       user_uuid: seededUuid(index),

@@ -35,7 +35,8 @@ export function seededUser(n: number): User {
   return {
     ...createEmptyUser(seededUuid(n), toMoment(n)),
     username: `u${number}`,
-    email: `u${number}@example.org`,
+    email: `u${number}@${rare ? 'zebra.' : ''}example.org`,
+    phone: rare ? `+44 20 ${number}` : '+44 20 7946 0000',
     external_id: rare ? '' : `HR-${number}`,
     firstname: pick(FORENAMES, n),
     surname: n % 50 === 49 ? '' : pick(SURNAMES, Math.floor(n / 7)),

@@ -25,7 +25,7 @@ const RULES = {
 } as const;
 
 export const WIDE = { width: 1280, height: 860 };
-export const NARROW = { width: 390, height: 780 };
+export const NARROW = { width: 360, height: 780 };
 
 /** A page of the console in a browser context with separate cookies. */
 export class ConsolePage {

@@ -118,6 +118,7 @@ export async function planNight(night: Night): Promise<PlannedNight> {
   const plan = {
     ...{ rows: file.length, users, scope, words, defaultRoles: ['Reader'] },
     past: {
+      isFirst: past.length === 0,
       last: past[0] && { id: 'run 0', guards: [], line_ended: null },
       knownWords: past[0] && { Class: ['known'] },
       changing: ids

@@ -10,6 +10,12 @@ import { Leases1795600007000 } from './1795600007000-leases.js';
 import { Installation1795600008000 } from './1795600008000-installation.js';
 import { LoginDevices1795600009000 } from './1795600009000-login-devices.js';
 import { ImportWords1795600010000 } from './1795600010000-import-words.js';
+import { GeneratedPasswords1795600011000 } from './1795600011000-generated-passwords.js';
+import { SearchWords1795600012000 } from './1795600012000-search-words.js';
+import { ReleasedUsernames1795600013000 } from './1795600013000-released-usernames.js';
+import { ImportCorrections1795600014000 } from './1795600014000-import-corrections.js';
+import { BulkChanges1795600015000 } from './1795600015000-bulk-changes.js';
+import { ImportWaits1795600016000 } from './1795600016000-import-waits.js';
 
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600000000,
@@ -23,4 +29,10 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Installation1795600008000,
   LoginDevices1795600009000,
   ImportWords1795600010000,
+  GeneratedPasswords1795600011000,
+  SearchWords1795600012000,
+  ReleasedUsernames1795600013000,
+  ImportCorrections1795600014000,
+  BulkChanges1795600015000,
+  ImportWaits1795600016000,
 ];

@@ -13,6 +13,7 @@ const VARYING: readonly Varying[] = [
   { is: /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/, isBound: true },
   { is: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/ },
   { is: /\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?/ },
+  { is: /(?<=took )\d+ s/ },
   { is: /\b[0-9a-f]{64}\b/ },
   { is: /\b[0-9a-f]{48}\b/ },
   { is: /(?<=Password {4})[\w-]{20}/ },

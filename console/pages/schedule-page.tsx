@@ -1,0 +1,187 @@
+import { api, unwrap } from '../api/client.js';
+import type { components } from '../api/generated.js';
+import { useAction, useInterval, useResource } from '../api/resource.js';
+import { addScheduledFile } from '../api/upload.js';
+import { formatCount, formatSize, showFileName } from '../lib/text.js';
+import { toHref } from '../lib/url.js';
+import { Card, Page } from '../parts/page.js';
+import { Pill, StatePill } from '../parts/pill.js';
+import { ProblemNote } from '../parts/problem-note.js';
+import { type Column, Table } from '../parts/table.js';
+import { Time } from '../parts/time.js';
+import { showToast } from '../parts/toast.js';
+import { getTitle } from './import/runs.js';
+import { DropZone } from './new-import/drop-zone.js';
+
+type Schedule = components['schemas']['ScheduleDto'];
+
+const RELOAD_MILLIS = 5000;
+
+const loadSchedule = async (signal: AbortSignal): Promise<Schedule> =>
+  (await unwrap(api.GET('/api/0.3/imports/schedule', { signal }))).data;
+
+/** Takes the complete files now, and reports the files that are imported or refused. */
+async function takeFiles(): Promise<void> {
+  const { Results: files } = (await unwrap(api.POST('/api/0.3/imports/scheduled'))).data;
+  const refused = files.filter(({ run }) => run === null).map(({ name, reason }) => `${name}: ${reason}`);
+  const count = files.length - refused.length;
+  const taken = count > 0 ? `${formatCount(count, 'file')} will be imported.` : 'No file was imported.';
+  showToast([taken, ...refused].join(' '));
+}
+
+const FILES: readonly Column<Schedule['files'][number]>[] = [
+  { name: 'name', title: 'File', cell: ({ name }) => name },
+  { name: 'reason', title: 'Why it waits', cell: ({ reason }) => reason },
+  {
+    name: 'size',
+    title: 'Size',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ size }) => size !== null && formatSize(size),
+  },
+  {
+    name: 'modified',
+    title: 'Changed',
+    isExtra: true,
+    cell: ({ modified }) => modified && <Time at={modified} />,
+  },
+];
+
+const DATASETS: readonly Column<Schedule['datasets'][number]>[] = [
+  {
+    name: 'dataset',
+    title: 'Data set',
+    cell: ({ dataset, overdue }) => (
+      <>
+        <a href={toHref('/imports', { dataset })}>{dataset}</a> {overdue && <Pill tone="bad">Overdue</Pill>}
+      </>
+    ),
+  },
+  {
+    name: 'run',
+    title: 'Last import',
+    cell: ({ last_run: run }) => <a href={toHref(`/imports/${run.id}`)}>{getTitle(run)}</a>,
+  },
+  { name: 'state', title: 'State', cell: ({ last_run: { state } }) => <StatePill state={state} /> },
+  {
+    name: 'completed',
+    title: 'Last completed',
+    isExtra: true,
+    cell: ({ last_completed: time }) => (time ? <Time at={time} /> : 'never'),
+  },
+];
+
+/** The schedule: its times, the waiting files in its folder, and the last import of each data set. */
+export function SchedulePage() {
+  const { data, problem, isLoading, reload } = useResource('schedule', loadSchedule);
+  useInterval(RELOAD_MILLIS, reload);
+  const action = useAction();
+  const run = (work: () => Promise<void>) => void action.run(work).then(reload);
+  const folder = data?.folder;
+  return (
+    <Page
+      title="Schedule"
+      lead="Files in the drop folder are imported at fixed times."
+      actions={
+        folder && (
+          <button
+            type="button"
+            class="primary"
+            aria-disabled={action.isBusy}
+            onClick={() => {
+              run(takeFiles);
+            }}
+          >
+            Take now
+          </button>
+        )
+      }
+    >
+      <div class="stack">
+        <ProblemNote problem={problem} />
+        <ProblemNote problem={action.problem} />
+        {data && (folder ? <Facts schedule={data} /> : <NoSchedule />)}
+        {folder && (
+          <>
+            <Card title="Waiting files" isFlush>
+              <Table
+                caption="Waiting files"
+                columns={FILES}
+                rows={data.files}
+                getKey={({ name }) => name}
+                empty="No files are waiting."
+              />
+            </Card>
+            <Card title="Upload into the folder">
+              <DropZone
+                file={undefined}
+                onFile={(file) => {
+                  run(async () => {
+                    await addScheduledFile(file);
+                    showToast(`${showFileName(file.name)} was added. The next tick imports it.`);
+                  });
+                }}
+              />
+            </Card>
+          </>
+        )}
+        {data && (
+          <Card title="Last import of each data set" isFlush>
+            <Table
+              caption="Last imports"
+              columns={DATASETS}
+              rows={data.datasets}
+              getKey={({ dataset }) => dataset}
+              isLoading={isLoading && !data}
+              empty="No file has been imported yet."
+            />
+          </Card>
+        )}
+      </div>
+    </Page>
+  );
+}
+
+function Facts({ schedule }: { schedule: Schedule }) {
+  const { folder, pattern, cron, time_zone: zone, fault, overdue_hours: hours } = schedule;
+  const { next_tick: next, last_tick: last } = schedule;
+  const facts: [string, preact.ComponentChildren][] = [
+    ['Folder', folder],
+    ['File names', <code>{pattern}</code>],
+    ['Times', `${cron} (${zone})`],
+    ['Next tick', next ? <Time at={next} /> : 'never'],
+    ['Last tick', last ? <Time at={last} /> : 'none yet'],
+    [
+      'Overdue',
+      hours === null ? 'never (IMPORT_OVERDUE_HOURS is not set)' : `after ${formatCount(hours, 'hour')}`,
+    ],
+  ];
+  return (
+    <Card title="Settings">
+      {fault && (
+        <p class="note bad">The service cannot use the folder: {fault}. Nothing is imported until it can.</p>
+      )}
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+const NoSchedule = () => (
+  <p class="note info">
+    <span>
+      No schedule is set. The operator of the machine sets <code>IMPORT_FOLDER</code> and{' '}
+      <code>IMPORT_CRON</code> and restarts the service. See{' '}
+      <a href="/guides/imports#schedule" target="_blank" rel="noreferrer">
+        the guide on imports
+      </a>
+      .
+    </span>
+  </p>
+);

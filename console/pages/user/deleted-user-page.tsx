@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks';
+import { useResource } from '../../api/resource.js';
+import { loadDeletedUsers, restoreUser } from '../../api/users.js';
+import { navigate, toHref } from '../../lib/url.js';
+import { ActorName } from '../../parts/actor-name.js';
+import { getDisplayName } from '../../parts/avatar.js';
+import { Confirm } from '../../parts/dialog.js';
+import { Icon } from '../../parts/icon.js';
+import { Card, Page } from '../../parts/page.js';
+import { Pill } from '../../parts/pill.js';
+import { ProblemNote } from '../../parts/problem-note.js';
+import { Time } from '../../parts/time.js';
+import { showToast } from '../../parts/toast.js';
+import { History } from './history.js';
+import { ProfileFacts } from './profile.js';
+
+/** The page of a deleted user, who can be restored. */
+export function DeletedUserPage({ params: { id = '' } }: { params: Record<string, string> }) {
+  const { data, problem } = useResource(id, (signal) => loadDeletedUsers({ uuid: id }, signal));
+  const [isRestoring, setRestoring] = useState(false);
+  const user = data?.users[0];
+  if (!user)
+    return (
+      <Page title={data ? 'Deleted user not found' : problem ? 'Deleted user' : 'Loading…'}>
+        <ProblemNote problem={problem} />
+        {data && (
+          <p>
+            The user was restored or removed for good. <a href={toHref(`/users/${id}`)}>Open the user</a>
+          </p>
+        )}
+      </Page>
+    );
+  const name = getDisplayName(user);
+  return (
+    <Page
+      title={name}
+      titleBadge={<Pill tone="bad">Deleted</Pill>}
+      lead={[user.username, user.email].join(' · ')}
+      actions={
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            setRestoring(true);
+          }}
+        >
+          Restore
+        </button>
+      }
+    >
+      <div class="stack">
+        <div class="note">
+          <Icon name="warning" />
+          <p>
+            Deleted <Time at={user.deleted} />
+            {user.deleted_by && (
+              <>
+                {' '}
+                by <ActorName actor={user.deleted_by} />
+              </>
+            )}
+            {user.reason && `: ${user.reason}`}. After <Time at={user.final_removal} /> the user is removed
+            for good.
+          </p>
+        </div>
+        <Card title="Profile">
+          <ProfileFacts user={user} isFull />
+        </Card>
+        <History id={user.uuid} />
+      </div>
+      {isRestoring && (
+        <Confirm
+          title={`Restore ${name}`}
+          confirmLabel="Restore"
+          onClose={() => {
+            setRestoring(false);
+          }}
+          work={async (reason) => {
+            await restoreUser(user.uuid, reason);
+            navigate(toHref(`/users/${user.uuid}`));
+            showToast(`${name} was restored.`);
+          }}
+        >
+          <p>
+            {name} is {user.status} again, with the same password and own roles. The groups and direct reports
+            are not restored.
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks';
+import { api, unwrap } from '../../api/client.js';
+import type { components } from '../../api/generated.js';
+import { useRoles } from '../../api/roles.js';
+import { formatCount } from '../../lib/text.js';
+import { navigate, toHref } from '../../lib/url.js';
+import { getDisplayName } from '../../parts/avatar.js';
+import { Confirm } from '../../parts/dialog.js';
+import { CheckField, SelectField, TextField } from '../../parts/field.js';
+import { ManagerField } from '../user/manager-field.js';
+import type { UserColumn } from './columns.js';
+import { type UserList, getExportUrl, toFilters } from './search.js';
+
+/** Maximum users of a bulk change that lists its users. */
+const MAX_SELECTED = 10_000;
+
+/** The selected users: their ids, or all users of the list. */
+export interface Selection {
+  ids: ReadonlySet<string>;
+  isAll: boolean;
+}
+export const NO_SELECTION: Selection = { ids: new Set(), isAll: false };
+
+type SetSelection = (selection: Selection) => void;
+
+/** Returns the column with a checkbox for each user. The checkbox in its header selects the page. */
+export function createSelectionColumn(
+  { ids, isAll }: Selection,
+  page: UserList | undefined,
+  set: SetSelection,
+): UserColumn {
+  const users = page?.users ?? [];
+  const isChecked = (id: string): boolean => isAll || ids.has(id);
+  const select = (changed: readonly string[], isSelected: boolean): void => {
+    const known = isAll ? users.map(({ uuid }) => uuid) : [...ids];
+    const others = known.filter((id) => !changed.includes(id));
+    set({ ids: new Set(isSelected ? [...others, ...changed].slice(0, MAX_SELECTED) : others), isAll: false });
+  };
+  const Box = ({ label, changed }: { label: string; changed: readonly string[] }) => (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={changed.length > 0 && changed.every(isChecked)}
+      onChange={(event) => {
+        select(changed, event.currentTarget.checked);
+      }}
+    />
+  );
+  return {
+    name: 'select',
+    title: 'Selection',
+    header: Box({ label: 'Select this page', changed: users.map(({ uuid }) => uuid) }),
+    cell: (user) => Box({ label: `Select ${getDisplayName(user)}`, changed: [user.uuid] }),
+  };
+}
+
+type BulkChange = components['schemas']['BulkChangeInput'];
+
+interface BulkAction {
+  label: string;
+  /** Field of the dialog, if the action needs a value. */
+  field?: 'role' | 'manager_uuid' | 'dataset';
+  toChange: (value: string) => BulkChange['change'];
+}
+
+const ACTIONS: readonly BulkAction[] = [
+  { label: 'Block', toChange: () => ({ status: 'Blocked' }) },
+  { label: 'Reactivate', toChange: () => ({ status: 'Active' }) },
+  { label: 'Add role', field: 'role', toChange: (role) => ({ add_roles: [role] }) },
+  { label: 'Remove role', field: 'role', toChange: (role) => ({ remove_roles: [role] }) },
+  { label: 'Set manager', field: 'manager_uuid', toChange: (manager) => ({ manager_uuid: manager.trim() }) },
+  { label: 'Set data set', field: 'dataset', toChange: (dataset) => ({ dataset }) },
+  { label: 'Delete', toChange: () => ({ delete: true }) },
+];
+
+interface BarProps {
+  selection: Selection;
+  /** Number of all users in the list. */
+  count: number;
+  query: URLSearchParams;
+  onChange: SetSelection;
+}
+
+/** Shows the number of selected users and the actions for them. */
+export function SelectionBar({ selection, count, query, onChange }: BarProps) {
+  const [open, setOpen] = useState<BulkAction>();
+  const { ids, isAll } = selection;
+  const selected = isAll ? count : ids.size;
+  if (selected === 0) return null;
+  return (
+    <div class="note info buttons" role="group" aria-label="Selected users">
+      <span role="status">{formatCount(selected, 'user')} selected</span>
+      {!isAll && count > ids.size && (
+        <button
+          type="button"
+          onClick={() => {
+            onChange({ ids, isAll: true });
+          }}
+        >
+          Select all {formatCount(count, 'user')} that match
+        </button>
+      )}
+      <button
+        type="button"
+        onClick={() => {
+          onChange(NO_SELECTION);
+        }}
+      >
+        Clear selection
+      </button>
+      {ACTIONS.map((action) => (
+        <button
+          key={action.label}
+          type="button"
+          onClick={() => {
+            setOpen(action);
+          }}
+        >
+          {action.label}
+        </button>
+      ))}
+      {isAll && (
+        <a class="button" href={getExportUrl(query)} download>
+          Export selection
+        </a>
+      )}
+      {open && (
+        <BulkDialog
+          action={open}
+          title={`${open.label}: ${formatCount(selected, 'user')}`}
+          users={isAll ? { where: toFilters(query) } : { uuids: [...ids] }}
+          onClose={() => {
+            setOpen(undefined);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface BulkDialogProps {
+  action: BulkAction;
+  title: string;
+  users: Pick<BulkChange, 'where' | 'uuids'>;
+  onClose: () => void;
+}
+
+/** Asks for the value and the reason of a bulk change, and shows its plan on the page of its run. */
+function BulkDialog({ action: { field, toChange }, title, users, onClose }: BulkDialogProps) {
+  const roles = useRoles();
+  const [chosen, setChosen] = useState<string>();
+  const [isPrivileged, setPrivileged] = useState(false);
+  const value = chosen ?? (field === 'role' ? (roles[0] ?? '') : '');
+  const plan = async (reason: string): Promise<void> => {
+    const options = { reason, dry_run: true, allow_privileged: isPrivileged };
+    const body: BulkChange = { ...users, change: toChange(value), ...options };
+    const { data } = await unwrap(api.POST('/api/0.3/imports', { body }));
+    navigate(toHref(`/imports/${data.id}`));
+  };
+  return (
+    <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
+      <p>The plan is shown first. Nothing changes until you apply it, and it can be reverted later.</p>
+      {field === 'role' && (
+        <SelectField
+          name="role"
+          value={value}
+          choices={roles.map((role) => ({ value: role, text: role }))}
+          onValue={setChosen}
+        />
+      )}
+      {field === 'manager_uuid' && <ManagerField value={value} onValue={setChosen} error={undefined} />}
+      {field === 'dataset' && (
+        <TextField
+          name="dataset"
+          label="Data set"
+          hint="Leave empty to release the users from their data set."
+          value={value}
+          onValue={setChosen}
+          input={{ maxLength: 64, autocomplete: 'off' }}
+        />
+      )}
+      <CheckField
+        name="allow_privileged"
+        label="Include Webmasters"
+        value={isPrivileged}
+        onValue={setPrivileged}
+      />
+    </Confirm>
+  );
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../access/actor.js';
+import { assertConfirmed, assertScope } from '../../access/policy.js';
+import { AuditService } from '../../audit/audit.service.js';
+import { createValidationError } from '../../platform/common/errors.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { sha256 } from '../../platform/common/secrets.js';
+import { TransactionRunner } from '../../platform/database/transaction-runner.js';
+import { UNKNOWN_MANAGER } from '../../users/rules/failure.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
+import { UserSearch } from '../../users/search/user-search.service.js';
+import { ImportWorker } from './import-worker.service.js';
+import { type ImportRun, createRun, toStartChanges } from '../runs/import-run.js';
+import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { readBulkChange } from '../runs/bulk-change.input.js';
+
+/** Name that runs of bulk changes have instead of a file name. */
+const FILE = { name: 'bulk change', size: 0, sha256: sha256('') };
+
+/** Queues bulk changes, which are runs whose rows are selected users. */
+@Injectable()
+export class BulkChanges {
+  constructor(
+    private readonly runs: ImportRunsRepository,
+    private readonly worker: ImportWorker,
+    private readonly transactions: TransactionRunner,
+    private readonly audit: AuditService,
+    private readonly search: UserSearch,
+    private readonly directory: UserDirectory,
+    private readonly settings: UserSettings,
+  ) {}
+
+  /**
+   * Queues a bulk change as a run.
+   * @param body JSON body, merged with the query of the request.
+   * @throws ProblemError `insufficient_scope`, `validation_failed`, `invalid_parameter` for a condition that the search
+   * rejects, or `reauthentication_required` for `allow_privileged` in a session that is not confirmed.
+   */
+  async start(body: JsonObject, caller: Caller): Promise<ImportRun> {
+    const { actor } = caller;
+    assertScope(actor, 'users:write');
+    assertScope(actor, 'imports:write');
+    await caller.repeatable?.setContent(body);
+    const { bulk, conditions, fields, options, errors } = readBulkChange(body, this.settings);
+    const manager = fields?.manager_uuid;
+    if (errors.length === 0 && manager && !(await this.directory.findExternalIds([manager])).has(manager))
+      errors.push({ ...UNKNOWN_MANAGER, field: 'change.manager_uuid' });
+    if (errors.length > 0) throw createValidationError(errors);
+    // Rejects invalid conditions at once. The users are read later.
+    if (conditions) this.search.readAll(conditions, actor);
+    if (options.allow_privileged) {
+      assertScope(actor, 'webmasters');
+      if (!options.dry_run) assertConfirmed(actor);
+    }
+    const run = await this.transactions.run(async (tx) => {
+      const file = { ...FILE, runId: await this.runs.createId(tx) };
+      const queued = { ...createRun(file, options, caller), bulk };
+      await this.runs.insert(tx, queued);
+      await this.audit.recordRunStart(
+        tx,
+        { ...caller, reason: bulk.reason },
+        queued.id,
+        toStartChanges(queued),
+      );
+      return queued;
+    }, caller);
+    await this.transactions.runAfterCommit(caller, this.worker.wake);
+    return run;
+  }
+}

@@ -1,0 +1,147 @@
+import { isCleanText, toNormalForm } from '../../platform/common/text.js';
+import type { JsonObject } from '../../platform/common/json.js';
+import { fieldsOf } from '../../platform/common/fields.js';
+import type { UserSettings } from '../../users/rules/user-settings.js';
+import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
+import { isBlank, toHeaderKey } from '../file/columns.js';
+import {
+  IGNORED,
+  ImportOptions,
+  type ImportProfile,
+  type ImportRequest,
+  SUPERVISED,
+} from '../runs/import-options.js';
+import type { PreviewColumnDto, PreviewTemplateDto, PreviewWordsDto } from './import-preview.dto.js';
+import { checkProfile } from './profile-check.js';
+import { MAX_VALUE_LENGTH, ProfileInput } from './profile.input.js';
+import type { TemplateSource } from './template-offers.js';
+
+const WORD_COLUMNS = ['Status', 'Roles'];
+
+/** Names of files that a client did not name. */
+const UNNAMED = ['upload.csv', 'stdin.csv'];
+
+/** Part of a file name that changes with every export: a date, a time or a long number. */
+const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:T\d+)?/gu;
+
+/** Signs by which the cells of Manager resemble external ids. */
+const ID_SIGNS = [/\s/, /@/, /\d/];
+
+/** Findings of a preview in a file. */
+interface Findings {
+  fileName: string;
+  columns: readonly PreviewColumnDto[];
+  sources: readonly TemplateSource[];
+  templates: readonly PreviewTemplateDto[];
+  words: readonly PreviewWordsDto[];
+  /** Encoding, delimiter and skipped lines with which the preview has read the file. */
+  reading: Partial<ImportProfile>;
+}
+
+/**
+ * Completes the requested profile and options to a profile that reads the file and can be saved. Returns null if the
+ * file has no columns that could identify users.
+ */
+export function suggestProfile(
+  { options, profile }: ImportRequest,
+  found: Findings,
+  settings: UserSettings,
+): ImportProfile | null {
+  const { name: _, ...base } = profile ?? {};
+  const { columns, sources, templates, words, fileName, reading } = found;
+  const manager = findManagerKey(sources);
+  const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
+  const set = Object.fromEntries(
+    templates.toReversed().map(({ column, template }) => [column, template] as const),
+  );
+  const used = words.filter(({ source }) => mapped[source] !== IGNORED);
+  const values = Object.fromEntries(used.map((each) => [each.source, listTranslations(each.words)]));
+  const document: JsonObject = {
+    ...(profile ? {} : deriveNames(fileName)),
+    ...base,
+    ...listChangedOptions(options),
+    ...reading,
+    ...(columns.some(({ source, use }) => use === 'unknown' && !isListable(source)) && {
+      ignore_unknown_columns: true,
+    }),
+    ...(!profile && manager),
+    columns: { ...mapped, ...profile?.columns },
+    set: { ...set, ...profile?.set },
+    values: { ...values, ...profile?.values },
+  };
+  const checked = checkProfile(document, settings);
+  return checked.errors.length === 0 ? checked.profile : null;
+}
+
+/**
+ * Maps every source column that no template uses. Ignores suggested columns that occur twice, or whose cells are not
+ * understood.
+ */
+function mapColumns(
+  columns: readonly PreviewColumnDto[],
+  understood: readonly PreviewWordsDto[],
+  hasManagers: boolean,
+): Record<string, string> {
+  const keys = Map.groupBy(columns, ({ source }) => toHeaderKey(source));
+  const isUsable = ({ source, suggestion }: PreviewColumnDto): boolean => {
+    if ((keys.get(toHeaderKey(source))?.length ?? 0) > 1) return false;
+    if (suggestion === 'Manager') return hasManagers;
+    return !WORD_COLUMNS.includes(suggestion ?? '') || understood.some((each) => each.source === source);
+  };
+  return Object.fromEntries(
+    columns
+      .filter(({ use, source }) => use !== 'template' && isListable(source))
+      .map((each) => [each.source, each.column ?? (isUsable(each) ? each.suggestion : null) ?? IGNORED]),
+  );
+}
+
+/** Returns true if a column can be imported: all its words are roles, or at least one is a status. */
+const isUnderstood = ({ column, words }: PreviewWordsDto): boolean =>
+  words[column === 'Roles' ? 'every' : 'some'](({ meaning }) => meaning !== null);
+
+function listTranslations(words: PreviewWordsDto['words']): Record<string, string> {
+  const known = words.flatMap(({ word, meaning }) =>
+    meaning === null || meaning === word ? [] : [[word, meaning] as const],
+  );
+  return Object.fromEntries(known);
+}
+
+/**
+ * Finds the column by which Manager identifies a manager. Returns no members if that is the external id, and undefined
+ * if Manager cannot be imported.
+ */
+function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefined {
+  const managers =
+    sources.find(({ target }) => target === 'Manager')?.cells.filter((cell) => !isBlank(cell)) ?? [];
+  const countFound = ({ cells }: TemplateSource): number =>
+    managers.filter((cell) => cells.includes(cell)).length;
+  const [best] = sources
+    .filter(({ target }) => target !== 'Manager')
+    .toSorted((a, b) => countFound(b) - countFound(a));
+  const ids = sources.find(({ target }) => target === 'ExternalId')?.cells ?? [];
+  const hasSign = (sign: RegExp, [cell = '']: readonly string[]): boolean => sign.test(cell);
+  const isId = ID_SIGNS.every((sign) => hasSign(sign, ids) === hasSign(sign, managers));
+  if (!best || countFound(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
+  return fieldsOf(ProfileInput).has('manager_key') ? { manager_key: best.name } : undefined;
+}
+
+const isListable = (source: string): boolean =>
+  toHeaderKey(source) !== '' && source.length <= MAX_VALUE_LENGTH && isCleanText(source);
+
+/** Returns the options that differ from their defaults, without supervised options. */
+function listChangedOptions(options: ImportOptions): JsonObject {
+  const unchanged: JsonObject = Object.fromEntries(Object.entries(new ImportOptions()));
+  for (const name of SUPERVISED) unchanged[name] = options[name];
+  return Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== unchanged[name]));
+}
+
+/** Derives the data set and the pattern from the name of the file. */
+function deriveNames(fileName: string): JsonObject {
+  const pattern = fileName.replace(CHANGING, '*');
+  const letters = toNormalForm(pattern.toLowerCase(), 'NFKD').replace(/\.[^.]*$|\p{M}/gu, '');
+  const dataset = letters
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 64)
+    .replace(/^-|-$/g, '');
+  return UNNAMED.includes(fileName) || ['', MANAGED_BY_SCIM].includes(dataset) ? {} : { dataset, pattern };
+}

@@ -1,0 +1,51 @@
+import type { ImportProfile } from '../runs/import-options.js';
+
+const DEFAULT_FORMAT = 'YYYY-MM-DD';
+const FORMAT = /^(YYYY|MM?|DD?)([-./ ]?)(YYYY|MM?|DD?)\2(YYYY|MM?|DD?)$/;
+const DIGITS: Readonly<Record<string, string>> = {
+  YYYY: '(?<year>\\d{4})',
+  MM: '(?<month>\\d{2})',
+  M: '(?<month>\\d{1,2})',
+  DD: '(?<day>\\d{2})',
+  D: '(?<day>\\d{1,2})',
+};
+
+/** Returns true for a format with year, month and day, such as `D.M.YYYY`. Without a separator, it has eight digits. */
+export function isDateFormat(value: unknown): boolean {
+  const [format = '', first = '', separator = '', ...others] = FORMAT.exec(String(value).toUpperCase()) ?? [];
+  const kinds = new Set([first, ...others].map((part) => part.charAt(0)));
+  return kinds.size === 3 && (separator !== '' || format.length === 8);
+}
+
+/** Evaluates the dates of a profile (`active_from`, `active_until`), of which both days are active. */
+export class StatusDates {
+  readonly format: string;
+  private readonly pattern: RegExp;
+
+  /** @param today day of the run as `YYYY-MM-DD`. */
+  constructor(
+    { date_format: format = DEFAULT_FORMAT }: Pick<ImportProfile, 'date_format'>,
+    private readonly today: string,
+  ) {
+    this.format = format.toUpperCase();
+    const parts = this.format.replace(/YYYY|MM?|DD?|\./g, (part) => DIGITS[part] ?? `\\${part}`);
+    this.pattern = new RegExp(`^${parts}$`);
+  }
+
+  /** Returns the status on the day of the run, or the first invalid date. A blank date sets no limit. */
+  evaluate(from: string, until: string): string {
+    const dates = [from, until].map((cell) => cell.trim());
+    const [start, end] = dates.map((cell) => this.parseDate(cell));
+    const invalid = dates.find((cell, index) => cell !== '' && [start, end][index] === undefined);
+    if (invalid !== undefined) return invalid;
+    const isActive = this.today >= (start ?? '') && (end === undefined || this.today <= end);
+    return isActive ? 'Active' : 'Blocked';
+  }
+
+  private parseDate(cell: string): string | undefined {
+    const { year = '', month = '', day = '' } = this.pattern.exec(cell)?.groups ?? {};
+    const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+    const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+    return year !== '' && date.toJSON().startsWith(iso) ? iso : undefined;
+  }
+}

@@ -1,0 +1,52 @@
+import { truncate } from '../../platform/common/text.js';
+import type { RoleCatalogue } from '../../access/roles.js';
+import { toHeaderKey } from '../file/columns.js';
+import type { NamedProfile } from '../runs/import-options.js';
+import { MAX_TEXT, MAX_WORDS, type PreviewWordsDto } from './import-preview.dto.js';
+import { buildStatusMap } from './built-in-profiles.js';
+import { toTranslations, toValueKey } from './record-mapper.js';
+import type { TemplateSource } from './template-offers.js';
+
+const YES = 'true, yes, 1, j, ja, y, x, oui, o, si, sí';
+const NO = 'false, no, 0, n, nein, non';
+const ACTIVE =
+  'a, active, aktiv, activ, actif, activo, activa, attivo, ativo, aktywny, actief, enabled, employed, current, working, present, ' +
+  'provisioned, staged, angestellt, beschäftigt, eingestellt, im dienst, anwesend, présent, en poste, inscrit, matriculado, alta';
+const BLOCKED =
+  'i, inactive, inaktiv, inactif, inactivo, inactiva, inattivo, inativo, nieaktywny, blocked, gesperrt, bloqué, bloqueado, ' +
+  'disabled, deaktiviert, désactivé, desactivado, suspended, suspendiert, suspendu, suspendido, terminated, left, leaver, deleted, ' +
+  'gelöscht, archived, deprovisioned, locked, deactivated, ausgetreten, ausgeschieden, gekündigt, abgegangen, parti, sorti, baja';
+/** Names of columns in which yes means a blocked user. */
+const NEGATED =
+  /suspen|disab|block|lock|delet|gelösch|sperr|inakti|inacti|deakti|terminat|ausgetret|archiv|\bleft\b/i;
+
+const toMeanings = (active: string, blocked: string): ReadonlyMap<string, string> =>
+  toTranslations(buildStatusMap(active, blocked));
+const MEANINGS = toMeanings(`${ACTIVE}, ${YES}`, `${BLOCKED}, ${NO}`);
+const NEGATED_MEANINGS = toMeanings(`${ACTIVE}, ${NO}`, `${BLOCKED}, ${YES}`);
+
+/** Counts the words in the source columns of Status and Roles, and finds their meaning in the profile or by the word. */
+export function countWords(
+  sources: readonly TemplateSource[],
+  profile: NamedProfile | null,
+  roles: RoleCatalogue,
+): PreviewWordsDto[] {
+  const listed = new Map(
+    Object.entries(profile?.values ?? {}).map(([name, words]) => [toHeaderKey(name), toTranslations(words)]),
+  );
+  return sources.flatMap(({ name, target, cells }) => {
+    if (target !== 'Status' && target !== 'Roles') return [];
+    const isStatus = target === 'Status';
+    const known = NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS;
+    const values = listed.get(toHeaderKey(name)) ?? listed.get(toHeaderKey(target));
+    const all = cells.flatMap((cell) => [...new Set(isStatus ? [cell] : cell.split(/[;|]/))]);
+    const rows = Map.groupBy(all, toValueKey);
+    rows.delete('');
+    const words = Array.from(rows, ([key, [word = '', ...others]]) => {
+      const meaning = values?.get(key) ?? (isStatus ? known.get(key) : roles.find(word)) ?? values?.get('*');
+      return { word: truncate(word.trim(), MAX_TEXT), rows: others.length + 1, meaning: meaning ?? null };
+    });
+    const sorted = words.toSorted((a, b) => b.rows - a.rows);
+    return [{ source: name, column: target, words: sorted.slice(0, MAX_WORDS) }];
+  });
+}

@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { sha256 } from '../../platform/common/secrets.js';
+import { type DbTime, DAY_SECONDS, addSeconds } from '../../platform/common/time.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { type Sql, deleteRows, selectWhereIn, upsertRows } from '../../platform/database/engine/sql.js';
+import { toExactKey, toLoginKey } from '../model/comparison-keys.js';
+import type { User } from '../model/user.js';
+import { ReleasedUsernameEntity } from '../model/user-lookups.entity.js';
+
+/** Days for which an import does not give a released username to another person (interface §6). */
+const RESERVED_DAYS = 180;
+const PURGE_BATCH_SIZE = 500;
+
+const toUsernameHash = (username: string): string => sha256(toLoginKey(username));
+
+/** Returns the hash by which a person is recognized after the user is gone, or an empty string for no external id. */
+export const toOwnerHash = (externalId: string): string =>
+  externalId.trim() === '' ? '' : sha256(toExactKey(externalId));
+
+/**
+ * Stores the usernames that users gave up. They are hashed, because a user may be erased while the username is
+ * reserved.
+ */
+@Injectable()
+export class ReleasedUsernames {
+  constructor(@Inject(DATABASE) private readonly database: Database) {}
+
+  /** @param users users as they were before they gave up their usernames. */
+  async add(tx: Sql, users: readonly User[], released: DbTime): Promise<void> {
+    const rows = users.map(({ username, external_id }) => ({
+      username_hash: toUsernameHash(username),
+      owner_hash: toOwnerHash(external_id),
+      released,
+    }));
+    // Sort by key, to avoid deadlocks.
+    const sorted = rows.toSorted((a, b) => (a.username_hash < b.username_hash ? -1 : 1));
+    await upsertRows(tx, ReleasedUsernameEntity, ['username_hash'], sorted);
+  }
+
+  /** @returns a map from the login key of each released username to the hash of its last owner (`toOwnerHash`). */
+  async findOwners(usernames: readonly string[]): Promise<Map<string, string>> {
+    const hashes = new Map(usernames.map((username) => [toUsernameHash(username), toLoginKey(username)]));
+    const toSql = (list: string) =>
+      `SELECT username_hash, owner_hash FROM released_usernames WHERE username_hash IN (${list})`;
+    const rows = await selectWhereIn<ReleasedUsernameEntity>(this.database, [...hashes.keys()], toSql);
+    return new Map(rows.map((row) => [hashes.get(row.username_hash) ?? '', row.owner_hash]));
+  }
+
+  /** Deletes a batch of usernames that are no longer reserved. @returns true if more of them may remain. */
+  async purge(now: DbTime): Promise<boolean> {
+    const sql = 'SELECT username_hash FROM released_usernames WHERE released < ? ORDER BY released LIMIT ?';
+    const until = addSeconds(now, -RESERVED_DAYS * DAY_SECONDS);
+    const rows = await this.database.query<ReleasedUsernameEntity>(sql, [until, PURGE_BATCH_SIZE]);
+    const hashes = rows.map(({ username_hash }) => username_hash);
+    await deleteRows(this.database, ReleasedUsernameEntity, 'username_hash', hashes);
+    return rows.length === PURGE_BATCH_SIZE;
+  }
+}

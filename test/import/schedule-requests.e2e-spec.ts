@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DropFolder } from '../../src/import/schedule/drop-folder.js';
+import { TestApp } from '../support/app/app.js';
+import type { Client, Json } from '../support/app/client.js';
+import { createDatabase } from '../support/app/database.js';
+import { TestDropFolder } from '../support/app/drop-folder.js';
+import { awaitRun, runImport } from '../support/app/imports.js';
+import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
+import { refusalOf } from '../support/app/problems.js';
+import { fileOf } from '../support/data/user-file.js';
+
+/** Requests of operators about the schedule: its state, files that are taken now, and uploads into the folder. */
+let app: TestApp;
+let drop: TestDropFolder;
+beforeAll(async () => {
+  const database = await createDatabase();
+  drop = new TestDropFolder(join(database.folder, 'drop'));
+  app = await TestApp.startOn(database, {
+    IMPORT_FOLDER: drop.folder,
+    IMPORT_PATTERN: 'hr*.csv',
+    IMPORT_CRON: '0 0 1 1 *',
+    IMPORT_OVERDUE_HOURS: '24',
+  });
+});
+afterAll(() => app.end());
+beforeEach(() => {
+  for (const name of readdirSync(drop.folder))
+    if (!['processing', 'done', 'failed'].includes(name))
+      rmSync(join(drop.folder, name), { recursive: true });
+});
+
+const readSchedule = async (): Promise<Json> => (await app.key.get('/imports/schedule')).body;
+const take = (): Promise<Json> => app.key.post('/imports/scheduled');
+
+/** Uploads a file into the drop folder. */
+const add = (name: string, client: Client = app.key, content = fileOf(randomUUID()), headers = {}) =>
+  client.send(
+    'POST',
+    '/imports/schedule/files',
+    `--x\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${encodeURIComponent(name)}\r\n\r\n${content}\r\n--x--\r\n`,
+    { 'content-type': 'multipart/form-data; boundary=x', ...headers },
+  );
+
+test('the schedule lists each file with the reason why it waits', async () => {
+  drop.addFile('hr-new.csv', 'a,a,a@example.org');
+  drop.addUser('hr-complete');
+  drop.addFile('other.csv', 'a,a,a@example.org');
+  symlinkSync('/etc/passwd', join(drop.folder, 'hr-link.csv'));
+  writeFileSync(join(drop.folder, '.hidden.csv'), '');
+  const { files, ...schedule } = await readSchedule();
+  expect(files.map(({ name, reason, size }: Json) => [name, reason, size !== null])).toEqual([
+    ['hr-complete.csv', 'complete, waits for the next tick', true],
+    ['hr-link.csv', 'a symbolic link', false],
+    ['hr-new.csv', 'changed within the last 10 seconds, without a marker file', true],
+    ['other.csv', 'not named like hr*.csv (IMPORT_PATTERN)', false],
+  ]);
+  expect(schedule).toEqual({
+    folder: drop.folder,
+    pattern: 'hr*.csv',
+    cron: '0 0 1 1 *',
+    time_zone: 'UTC',
+    next_tick: `${new Date().getUTCFullYear() + 1}-01-01T00:00:00.000Z`,
+    last_tick: expect.any(String),
+    overdue_hours: 24,
+    fault: null,
+    datasets: [],
+  });
+});
+
+test('the schedule marks data sets without a completed import as overdue', async () => {
+  for (const dataset of ['late', 'timely']) await runImport(app.key, fileOf(dataset), `dataset=${dataset}`);
+  await databaseOf(app).execute("UPDATE import_runs SET finished = ? WHERE dataset = 'late'", [
+    inSeconds(-25 * 3600),
+  ]);
+  const { datasets } = await readSchedule();
+  expect(datasets).toMatchObject([
+    { dataset: 'late', overdue: true, last_run: { state: 'completed' } },
+    { dataset: 'timely', overdue: false },
+  ]);
+});
+
+test('files can be imported before the next tick', async () => {
+  drop.addUser('hr-now');
+  drop.addFile('hr-new.csv', 'a,a,a@example.org');
+  const { status, body } = await take();
+  expect([status, body]).toEqual([
+    200,
+    { Count: 1, Results: [{ name: 'hr-now.csv', run: expect.any(String), reason: '' }] },
+  ]);
+  expect(await awaitRun(app.key, body.Results[0].run)).toMatchObject({
+    state: 'completed',
+    actor: { kind: 'system' },
+  });
+  expect(drop.list()).toContain('hr-new.csv');
+  expect((await take()).body).toEqual({ Count: 0, Results: [] });
+  const { Results } = (await app.key.get('/audit?action=import.files_taken')).body;
+  expect(Results[1]).toMatchObject({
+    actor: { kind: 'key' },
+    changes: [{ field: 'files', new: ['hr-now.csv'] }],
+  });
+});
+
+test('several requests to import now take each file once', async () => {
+  for (let n = 0; n < 5; n++) drop.addUser(`hr-${n}`);
+  const answers = await Promise.all([take(), take(), take()]);
+  const names = answers.flatMap(({ body }) => body.Results.map(({ name }: Json) => name as string));
+  expect(names.sort()).toEqual(Array.from({ length: 5 }, (_, n) => `hr-${n}.csv`));
+});
+
+test('an uploaded file waits in the drop folder until it is taken', async () => {
+  const answer = await add('hr-up.csv');
+  expect([answer.status, answer.headers['location']]).toEqual([201, '/api/0.3/imports/schedule']);
+  expect(answer.body).toMatchObject({ name: 'hr-up.csv', sha256: expect.any(String) });
+  expect(problemOf(await add('hr-up.csv'))).toEqual([409, 'wrong_state']);
+  expect(drop.list().filter((name) => name.startsWith('.'))).toEqual([]);
+  const { Results } = (await app.key.get('/audit?action=import.file_added')).body;
+  expect(Results[0]).toMatchObject({ actor: { kind: 'key' }, changes: [{ new: answer.body }] });
+  expect((await take()).body.Results).toMatchObject([{ name: 'hr-up.csv', run: expect.any(String) }]);
+});
+
+test.each([
+  'x.csv',
+  'hr.txt',
+  'hr\u202e.csv',
+  'hr\n.csv',
+  'hr\0.csv',
+  `hr${'x'.repeat(250)}.csv`,
+  'hr.csv.done',
+])('a file named %j cannot be uploaded into the drop folder', async (name) => {
+  expect(refusalOf(await add(name))).toEqual([422, 'file invalid_value']);
+  expect(drop.list()).toEqual(['done', 'failed', 'processing']);
+});
+
+test.each(['../hr.csv', '/etc/hr.csv', String.raw`..\hr.csv`, 'processing/hr.csv'])(
+  'an upload named %j stays in the drop folder',
+  async (name) => {
+    await add(name);
+    expect(drop.list().filter((entry) => !entry.endsWith('.done'))).toEqual(
+      expect.arrayContaining(['done', 'failed', 'processing']),
+    );
+    expect([...drop.list('processing'), ...readdirSync(join(drop.folder, '..'))]).not.toContain('hr.csv');
+  },
+);
+
+test('an upload that ends early leaves nothing in the drop folder', async () => {
+  const form = `--x\r\nContent-Disposition: form-data; name="file"; filename="hr.csv"\r\n\r\nExternalId`;
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+  expect((await app.key.send('POST', '/imports/schedule/files', form, headers)).status).toBe(400);
+  jest
+    .spyOn(DropFolder.prototype, 'publishDraft')
+    .mockRejectedValueOnce(Object.assign(new Error(), { code: 'EEXIST' }));
+  expect(problemOf(await add('hr.csv'))).toEqual([409, 'wrong_state']);
+  expect(drop.list()).toEqual(['done', 'failed', 'processing']);
+});
+
+test('a retried upload with the same Idempotency-Key adds the file once', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const file = fileOf('once');
+  const first = await add('hr-once.csv', app.key, file, headers);
+  const again = await add('hr-once.csv', app.key, file, headers);
+  expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
+  expect(drop.list()).toContain('hr-once.csv');
+});
+
+test('a key for another data set cannot upload into the drop folder or take its files', async () => {
+  const { key } = (await app.key.post('/api_keys', { name: 'other', scopes: ['imports:write:other'] })).body;
+  const client = app.guest.with({ 'x-api-key': key as string });
+  expect(problemOf(await add('hr.csv', client))).toEqual([403, 'insufficient_scope']);
+  expect(problemOf(await client.post('/imports/scheduled'))).toEqual([403, 'insufficient_scope']);
+});
+
+test('a schedule whose folder is missing says so', async () => {
+  renameSync(drop.folder, `${drop.folder}-away`);
+  expect(await readSchedule()).toMatchObject({ fault: 'ENOENT', files: [] });
+  expect(problemOf(await take())).toEqual([503, 'unavailable']);
+  expect(problemOf(await add('hr.csv'))).toEqual([503, 'unavailable']);
+  renameSync(`${drop.folder}-away`, drop.folder);
+  mkdirSync(join(drop.folder, 'hr-folder.csv'));
+  expect((await readSchedule()).files).toMatchObject([{ reason: 'a folder' }]);
+});
