@@ -76,6 +76,11 @@ export default tseslint.config(
   },
   { files: ['src/**', 'console/**', 'ormconfig.ts'], rules: { 'words/texts': 'error' } },
   {
+    files: ['console/**'],
+    // Short handlers such as `onClick={() => setOpen(true)}`.
+    rules: { '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }] },
+  },
+  {
     files: ['src/**'],
     plugins: { rollcall },
     rules: {

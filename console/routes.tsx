@@ -9,6 +9,7 @@ import { ImportPage } from './pages/import/import-page.js';
 import { ImportsPage } from './pages/imports-page.js';
 import { KeysPage } from './pages/keys/keys-page.js';
 import { NewImportPage } from './pages/new-import/new-import-page.js';
+import { ProfilePage } from './pages/profiles/profile-page.js';
 import { ProfilesPage } from './pages/profiles/profiles-page.js';
 import { SchedulePage } from './pages/schedule-page.js';
 import { DeletedUserPage } from './pages/user/deleted-user-page.js';
@@ -57,6 +58,8 @@ export const ROUTES: readonly Route[] = [
     isAllowed: isWebmaster,
     nav: { text: 'Profiles', icon: 'columns' },
   },
+  { path: '/profiles/new', page: ProfilePage, isAllowed: isWebmaster },
+  { path: '/profiles/:name', page: ProfilePage, isAllowed: isWebmaster },
   { path: '/groups', page: GroupsPage, isAllowed: isWebmaster, nav: { text: 'Groups', icon: 'list' } },
   { path: '/groups/:id', page: GroupPage, isAllowed: isWebmaster },
   { path: '/keys', page: KeysPage, isAllowed: isWebmaster, nav: { text: 'API keys', icon: 'key' } },

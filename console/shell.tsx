@@ -17,9 +17,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
   const { path } = useUrl();
   const [isOpen, setOpen] = useState(false);
   const signOutAction = useAction();
-  useEffect(() => {
-    setOpen(false);
-  }, [path]);
+  useEffect(() => setOpen(false), [path]);
   return (
     <div
       class="shell"
@@ -41,9 +39,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
           aria-expanded={isOpen}
           aria-controls="nav"
           aria-label="Menu"
-          onClick={() => {
-            setOpen(!isOpen);
-          }}
+          onClick={() => setOpen(!isOpen)}
         >
           <Icon name={isOpen ? 'close' : 'menu'} />
         </button>
@@ -67,9 +63,7 @@ export function Shell({ user, children }: { user: User | undefined; children: Co
                   class="bare"
                   aria-label="Sign out"
                   title="Sign out"
-                  onClick={() => {
-                    confirmIfUnsaved(() => void signOutAction.run(signOut));
-                  }}
+                  onClick={() => confirmIfUnsaved(() => void signOutAction.run(signOut))}
                 >
                   <Icon name="out" />
                 </button>

@@ -10,6 +10,12 @@ const NAMES: Partial<Record<string, string>> = {
   missing: 'Users missing from the file',
   returning: 'Users who reappear in the file',
   adopt: 'Users without an external ID',
+  pattern: 'File name pattern',
+  skip_lines: 'Lines above the header',
+  skip_last_lines: 'Lines below the last row',
+  manager_key: 'Column that identifies managers',
+  set: 'Template',
+  values: 'Word',
 };
 
 /** Display texts of option values. Type checking fails if the service adds a value. */

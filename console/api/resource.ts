@@ -22,9 +22,7 @@ export function useInterval(millis: number, callback: () => void): void {
     const timer = setInterval(() => {
       if (!document.hidden) callback();
     }, millis);
-    return () => {
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   }, [millis, callback]);
 }
 
@@ -65,9 +63,7 @@ export function useResource<T>(
           isLoading: false,
         }));
         if (RETRYABLE.includes(problem.status))
-          retry = setTimeout(() => {
-            setReloadCount((count) => count + 1);
-          }, RETRY_MILLIS);
+          retry = setTimeout(() => setReloadCount((count) => count + 1), RETRY_MILLIS);
       },
     );
     return () => {
@@ -75,15 +71,11 @@ export function useResource<T>(
       clearTimeout(retry);
     };
   }, [key, reloadCount]);
-  const reload = useCallback(() => {
-    setReloadCount((count) => count + 1);
-  }, []);
+  const reload = useCallback(() => setReloadCount((count) => count + 1), []);
   useEffect(() => {
     if (state.problem?.status === 401) reload();
   }, [renewalCount]);
-  const set = useCallback((data: T) => {
-    setState({ data, isLoading: false });
-  }, []);
+  const set = useCallback((data: T) => setState({ data, isLoading: false }), []);
   return { data: state.data, problem: state.problem, isLoading: state.isLoading, reload, set };
 }
 
@@ -115,9 +107,7 @@ export function useAction(): Action {
       isBusy.current = false;
     }
   }, []);
-  const clear = useCallback(() => {
-    setState({ isBusy: false });
-  }, []);
+  const clear = useCallback(() => setState({ isBusy: false }), []);
   useEffect(() => {
     if (state.problem?.status === 401) clear(); // the user has signed in again
   }, [renewalCount]);

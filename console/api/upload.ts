@@ -8,13 +8,8 @@ type Query = NonNullable<paths['/api/0.3/imports']['post']['parameters']['query'
 /** Options of an import by name. Empty options are not sent. */
 export type Options = Readonly<Record<string, string>>;
 
-/** Builds a request with a file as its body, which the browser streams. */
-const buildUpload = (file: File, options: Options) => ({
-  params: { query: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== '')) as Query },
-  body: file as never, // the generated type allows only text and forms
-  bodySerializer: (body: unknown) => body as File,
-  headers: { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) },
-});
+/** Bytes of a file that a preview needs. One byte more than the service reads shows that the file continues. */
+const PREVIEW_BYTES = 1024 * 1024 + 1;
 
 /** Uploads a file into the drop folder of the schedule. */
 export async function addScheduledFile(file: File): Promise<void> {
@@ -29,13 +24,23 @@ export async function addScheduledFile(file: File): Promise<void> {
   );
 }
 
-/** Previews the import of the start of a file. Nothing is stored. */
-export async function previewFile(file: File, options: Options, signal: AbortSignal): Promise<Preview> {
-  return (await unwrap(api.POST('/api/0.3/imports/preview', { ...buildUpload(file, options), signal }))).data;
+/** Previews the start of a file. Nothing is stored. @param parts options, and a profile that need not be saved. */
+export async function previewFile(file: File, parts: Options, signal: AbortSignal): Promise<Preview> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(parts)) if (value !== '') form.append(name, value);
+  form.append('file', file.slice(0, PREVIEW_BYTES), file.name);
+  const request = { body: form as never, bodySerializer: (body: unknown) => body as FormData, signal };
+  return (await unwrap(api.POST('/api/0.3/imports/preview', request))).data;
 }
 
-/** Plans the import of a file without changing users. @returns the run with the plan. */
+/** Plans the import of a file without changing users. The browser streams the file. @returns the run with the plan. */
 export async function planFile(file: File, options: Options): Promise<Run> {
-  return (await unwrap(api.POST('/api/0.3/imports', buildUpload(file, { ...options, dry_run: 'true' }))))
-    .data;
+  const set = Object.entries(options).filter(([, value]) => value !== '');
+  const request = {
+    params: { query: { ...Object.fromEntries(set), dry_run: true } as Query },
+    body: file as never, // the generated type allows only text and forms
+    bodySerializer: (body: unknown) => body as File,
+    headers: { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) },
+  };
+  return (await unwrap(api.POST('/api/0.3/imports', request))).data;
 }

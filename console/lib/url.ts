@@ -35,9 +35,7 @@ addEventListener('popstate', () => {
     return;
   }
   history.pushState(displayedEntry.state, '', displayedEntry.address);
-  confirmIfUnsaved(() => {
-    history.back();
-  });
+  confirmIfUnsaved(() => history.back());
 });
 
 export const useUrl = (): ConsoleUrl => useStore(currentUrl);

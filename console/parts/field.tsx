@@ -67,9 +67,7 @@ export function TextField(
             value={value}
             aria-invalid={field.error ? true : undefined}
             aria-describedby={describedBy}
-            onInput={(event) => {
-              onValue(event.currentTarget.value);
-            }}
+            onInput={(event) => onValue(event.currentTarget.value)}
           />
           {isPassword && (
             <CheckField
@@ -114,9 +112,7 @@ export function LongField(
           value={value}
           aria-invalid={field.error ? true : undefined}
           aria-describedby={describedBy}
-          onInput={(event) => {
-            onValue(event.currentTarget.value);
-          }}
+          onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}
     </LabelledField>
@@ -136,9 +132,7 @@ export function CheckField(props: {
         type="checkbox"
         name={name}
         checked={value}
-        onChange={(event) => {
-          onValue(event.currentTarget.checked);
-        }}
+        onChange={(event) => onValue(event.currentTarget.checked)}
       />
       {label}
     </label>
@@ -150,30 +144,67 @@ export interface Choice {
   text: string;
 }
 
-/** A select input. */
-export function SelectField(
-  props: FieldProps & { value: string; choices: readonly Choice[]; onValue: (value: string) => void },
-) {
-  const { value, choices, onValue, ...field } = props;
-  return (
-    <LabelledField {...field}>
-      {({ id, describedBy }) => (
-        <select
-          id={id}
-          name={field.name}
-          value={value}
-          aria-describedby={describedBy}
-          onChange={(event) => {
-            onValue(event.currentTarget.value);
-          }}
-        >
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.text}
-            </option>
-          ))}
-        </select>
-      )}
-    </LabelledField>
-  );
+interface SelectProps {
+  value: string;
+  choices: readonly Choice[];
+  onValue: (value: string) => void;
 }
+
+/** A select input. */
+export const SelectField = ({ value, choices, onValue, ...field }: FieldProps & SelectProps) => (
+  <LabelledField {...field}>
+    {({ id, describedBy }) => (
+      <select
+        id={id}
+        name={field.name}
+        value={value}
+        aria-invalid={field.error ? true : undefined}
+        aria-describedby={describedBy}
+        onChange={(event) => onValue(event.currentTarget.value)}
+      >
+        <Options choices={choices} />
+      </select>
+    )}
+  </LabelledField>
+);
+
+/** A select input in a table or a row of buttons, whose label is only for screen readers. */
+export const Select = (props: SelectProps & { label: string; error?: string }) => (
+  <>
+    <select
+      class="compact"
+      aria-label={props.label}
+      value={props.value}
+      onChange={(event) => props.onValue(event.currentTarget.value)}
+    >
+      <Options choices={props.choices} />
+    </select>
+    {props.error && <p class="error">{props.error}.</p>}
+  </>
+);
+
+/** A select that acts on a choice at once, then shows its text again. */
+export const Pick = (props: {
+  label: string;
+  text: string;
+  choices: readonly string[];
+  onPick: (choice: string) => void;
+}) => (
+  <Select
+    label={props.label}
+    value=""
+    choices={[{ value: '', text: props.text }, ...toChoices(props.choices)]}
+    onValue={props.onPick}
+  />
+);
+
+/** Returns choices whose texts are their values. */
+export const toChoices = (values: readonly string[]): Choice[] =>
+  values.map((value) => ({ value, text: value }));
+
+const Options = ({ choices }: { choices: readonly Choice[] }) =>
+  choices.map(({ value, text }) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ));

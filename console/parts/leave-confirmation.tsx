@@ -6,9 +6,7 @@ import { Dialog } from './dialog.js';
 export function LeaveConfirmation() {
   const work = useStore(pendingNavigation);
   if (!work) return null;
-  const close = (): void => {
-    pendingNavigation.set(undefined);
-  };
+  const close = (): void => pendingNavigation.set(undefined);
   return (
     <Dialog title="Leave without saving?" onClose={close}>
       <p>This page has unsaved changes. If you leave, they will be lost.</p>

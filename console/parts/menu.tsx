@@ -10,9 +10,7 @@ export function Menu({ summary, children }: { summary: ComponentChildren; childr
         menu.current.open = false;
     };
     addEventListener('click', close);
-    return () => {
-      removeEventListener('click', close);
-    };
+    return () => removeEventListener('click', close);
   }, []);
   return (
     <details

@@ -19,9 +19,7 @@ function ConfirmationDialog({ user, onEnd }: { user: User; onEnd: (isConfirmed: 
   const confirm = async (): Promise<void> => {
     if (await run(() => confirmSession(password))) onEnd(true);
   };
-  const cancel = (): void => {
-    onEnd(false);
-  };
+  const cancel = (): void => onEnd(false);
   return (
     <Dialog title="Confirm with your password" onClose={cancel}>
       <form

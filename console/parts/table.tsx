@@ -89,13 +89,7 @@ function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps
   const order = table.sort === sort ? table.order : undefined;
   return (
     <th scope="col" class={kind} aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}>
-      <button
-        type="button"
-        class="sort"
-        onClick={() => {
-          onSort(sort, order === 'asc' ? 'desc' : 'asc');
-        }}
-      >
+      <button type="button" class="sort" onClick={() => onSort(sort, order === 'asc' ? 'desc' : 'asc')}>
         {title}
         {order && <Icon name={order === 'asc' ? 'up' : 'down'} />}
       </button>

@@ -11,10 +11,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 export function Time({ at, isShort = true }: { at: string | null | undefined; isShort?: boolean }) {
   useStore(now); // renders again as time passes
   useEffect(() => {
-    if (clocks++ === 0)
-      timer = setInterval(() => {
-        now.set(Date.now());
-      }, 30_000);
+    if (clocks++ === 0) timer = setInterval(() => now.set(Date.now()), 30_000);
     return () => {
       if (--clocks === 0) clearInterval(timer);
     };

@@ -9,9 +9,10 @@ const DISPLAY_SECONDS = 8;
 export function showToast(text: string): void {
   clearTimeout(timer);
   currentToast.set({ text, count: currentToast.get().count + 1 });
-  timer = setTimeout(() => {
-    currentToast.set({ text: '', count: currentToast.get().count });
-  }, DISPLAY_SECONDS * 1000);
+  timer = setTimeout(
+    () => currentToast.set({ text: '', count: currentToast.get().count }),
+    DISPLAY_SECONDS * 1000,
+  );
 }
 
 /** Displays the current message. Rendered once in the page frame. */

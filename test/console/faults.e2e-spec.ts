@@ -121,14 +121,15 @@ describeConsole('the console when a request fails', (service) => {
   test('saving an import profile does not overwrite the changes of another operator', async () => {
     const profile = { columns: { No: 'ExternalId', Mail: 'Email', Login: 'Username' } };
     await service.key.put('/import_profiles/shared', profile);
-    page = await service.openAsAdmin('/console/imports/new?profile=shared');
-    const path = join(service.folder, 'shared.csv');
-    writeFileSync(path, csv('No,Mail,Login,Town', '1,a@example.org,a,Rome'));
-    await page.page.setInputFiles('input[type=file]', path);
-    await page.page.getByRole('region', { name: 'Columns of the file' }).waitFor();
+    page = await service.openAsAdmin('/console/profiles/shared');
+    await page.field('Data set').fill('mine');
     await service.key.put('/import_profiles/shared', { ...profile, missing: 'report' });
-    await page.button('Save profile and refresh preview').click();
+    await page.button('Save').click();
     await page.waitForText('Someone else has changed this profile');
+    expect(await page.readRows('Differences from shared')).toEqual([
+      ['Users missing from the file', 'Listed', 'not set'],
+      ['Data set', 'not set', 'mine'],
+    ]);
     const saved = (await service.key.get('/import_profiles/shared')).body;
     expect(saved.profile.missing).toBe('report');
   });

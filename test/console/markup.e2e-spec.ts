@@ -65,6 +65,11 @@ describeConsole('markup in the console', (service) => {
     await send([...header, `X-1,${SCRIPT},no address,${EVIL}`]); // a failed row, with its cells in the error
     ids['/imports/:id'] = await send([...header, ...rows('example.net')]);
     const group = { displayName: `${EVIL}${BREAKOUT}`, members: [{ value: made.body.uuid }] };
+    await key.put('/import_profiles/marked', {
+      columns: { [EVIL]: 'ExternalId' },
+      pattern: `${EVIL.replaceAll('/', '')}*`,
+    });
+    ids['/profiles/:name'] = 'marked';
     ids['/groups/:id'] = (await aScimGroup(scimOf(service.app), group)).id;
   });
   beforeEach(async () => void (page = await service.openAsAdmin('/console', { userAgent: EVIL })));
@@ -87,7 +92,9 @@ describeConsole('markup in the console', (service) => {
     for (const [, address] of listPages(ids)) {
       await page.goto(address);
       await page.waitUntilLoaded();
-      for (const summary of await page.page.locator('main summary:visible').all()) await summary.click();
+      await page.page.evaluate(
+        "document.querySelectorAll('main details').forEach((each) => (each.open = true))",
+      );
       expect([address, await findInjected()]).toEqual([address, []]);
       shown += (await page.page.locator('main').innerText()).includes('data-evil') ? 1 : 0;
     }

@@ -15,7 +15,7 @@ const LOOKS = [
 ] as const;
 
 describeConsole('pages of the console', (service) => {
-  const ids: Record<string, string> = {};
+  const ids: Record<string, string> = { '/profiles/:name': 'okta' };
   beforeAll(async () => {
     const file = (domain: string): string =>
       csv(

@@ -7,7 +7,7 @@ import { ROOT } from '../support/process/process.js';
 
 /** The service serves the files that `npm run build` creates from `console/`. */
 const BUILT = join(ROOT, 'dist/console');
-const LIMIT = 80 * 1024;
+const LIMIT = 88 * 1024;
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const files = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((file) => /\.\w+$/.test(file));
 const sources = files.filter((file) => !/\.(br|gz)$/.test(file));
@@ -18,7 +18,7 @@ const app = setUpApp();
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${app.url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
 
-test('the gzipped files of the console have at most 80 KiB in total', () => {
+test('the gzipped files of the console have at most 88 KiB in total', () => {
   const sizes = sources.map((file) => readFileSync(join(BUILT, `${file}.gz`)).length);
   expect(sources.length).toBeGreaterThan(3);
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(LIMIT);

@@ -67,9 +67,7 @@ function Member({ of: member }: { of: User | string }) {
 function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved: () => void }) {
   const [roles, setRoles] = useState<readonly string[]>(group.roles);
   const action = useAction();
-  useEffect(() => {
-    setRoles(group.roles);
-  }, [group]);
+  useEffect(() => setRoles(group.roles), [group]);
   const isChanged = roles.length !== group.roles.length || roles.some((role) => !group.roles.includes(role));
   useUnsavedWarning(isChanged);
   const all = useRoles(group.roles);
@@ -104,9 +102,9 @@ function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved:
             name={role}
             label={role}
             value={roles.includes(role)}
-            onValue={(isChecked) => {
-              setRoles(isChecked ? [...roles, role] : roles.filter((each) => each !== role));
-            }}
+            onValue={(isChecked) =>
+              setRoles(isChecked ? [...roles, role] : roles.filter((each) => each !== role))
+            }
           />
         ))}
       </div>

@@ -49,9 +49,7 @@ export function GroupsPage() {
           name="q"
           label="Name"
           value={query.get('q') ?? ''}
-          onValue={(value) => {
-            setQuery({ q: value, after: undefined }, { replace: true });
-          }}
+          onValue={(value) => setQuery({ q: value, after: undefined }, { replace: true })}
           input={{ type: 'search', placeholder: 'Exact name' }}
         />
       </div>

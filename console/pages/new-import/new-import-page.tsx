@@ -1,42 +1,68 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import type { Run } from '../../api/client.js';
+import { useRunEvents } from '../../api/events.js';
 import { useAction, useResource } from '../../api/resource.js';
-import { type Options, planFile, previewFile } from '../../api/upload.js';
-import { navigate, toHref, setQuery, useUrl } from '../../lib/url.js';
-import { Card, Page } from '../../parts/page.js';
+import { formatSize, showFileName } from '../../lib/text.js';
+import { navigate, setQuery, toHref, useUrl } from '../../lib/url.js';
+import { DropZone } from '../../parts/drop-zone.js';
+import { Page } from '../../parts/page.js';
+import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
-import { ColumnsCard } from './columns-card.js';
-import { DropZone } from './drop-zone.js';
-import { FirstRows, Problems } from './findings.js';
+import { Table } from '../../parts/table.js';
 import { loadProfiles } from '../profiles/profiles.js';
-import { ImportOptions } from './import-options.js';
+import { FileSteps, type FileState } from './file-steps.js';
 
-const OPTIONS = ['profile', 'dataset', 'missing', 'mode', 'encoding', 'delimiter'];
-const DELIMITERS: Readonly<Record<string, string>> = {
-  ',': 'comma',
-  ';': 'semicolon',
-  '\t': 'tab',
-  '|': 'pipe',
-};
+/** A chosen file with its state. */
+interface Entry {
+  id: number;
+  file: File;
+  /** Name of the chosen profile. Empty for none. */
+  profile: string;
+  state?: FileState;
+  run?: Run;
+}
 
-/** The page for uploading a file, checking its preview, mapping its columns and creating the plan. */
+let lastId = 0;
+
+const getBlocker = ({ state }: Entry): string => state?.blocker ?? 'Reading the file…';
+
+/** The page that leads from one or several files to their plans. */
 export function NewImportPage() {
   const { query } = useUrl();
-  const [file, setFile] = useState<File>();
-  const options: Options = Object.fromEntries(OPTIONS.map((name) => [name, query.get(name) ?? '']));
+  const [entries, setEntries] = useState<readonly Entry[]>([]);
+  const [shownId, setShownId] = useState(0);
   const profiles = useResource('profiles', loadProfiles);
-  const [refreshCount, setRefreshCount] = useState(0);
-  const key =
-    file && [file.name, file.size, file.lastModified, refreshCount, ...Object.values(options)].join();
-  const preview = useResource(key, (signal) =>
-    file ? previewFile(file, options, signal) : Promise.reject(new Error('no file')),
+  const action = useAction();
+  const update = (id: number, changes: Partial<Entry>): void =>
+    setEntries((current) => current.map((entry) => (entry.id === id ? { ...entry, ...changes } : entry)));
+  const isSingle = entries.length === 1;
+  const pending = entries.filter(({ run }) => !run);
+  const blocked = pending.find((entry) => getBlocker(entry) !== '');
+  const isReady = pending.length > 0 && !blocked;
+  const runs = entries.flatMap(({ run }) => run ?? []);
+  const onlyRun = isSingle ? runs[0]?.id : undefined;
+  useEffect(() => {
+    if (onlyRun) navigate(toHref(`/imports/${onlyRun}`)); // when the page has no unsaved changes any more
+  }, [onlyRun]);
+  useRunEvents(runs, (run) =>
+    setEntries((current) => current.map((entry) => (entry.run?.id === run.id ? { ...entry, run } : entry))),
   );
-  const plan = useAction();
-  const previewData = file && preview.data;
-  const isRejected = previewData?.problems.some(({ refuses }) => refuses) ?? true;
-  const isReady = file !== undefined && !isRejected && !preview.isLoading;
-  const hint =
-    previewData && isRejected
-      ? 'The file would be rejected. Assign its columns or check the problems below.'
+  const addFiles = (files: readonly File[]): void => {
+    const added = files.map((file) => ({ id: ++lastId, file, profile: query.get('profile') ?? '' }));
+    setEntries(isSingle && files.length === 1 ? added : [...entries, ...added]);
+    setShownId(added[0]?.id ?? 0);
+  };
+  const plan = () =>
+    action.run(async () => {
+      for (const { id, state } of pending) {
+        setShownId(id);
+        if (state) update(id, { run: await state.plan() });
+      }
+    });
+  const hint = blocked
+    ? `${isSingle ? '' : `${showFileName(blocked.file.name)}: `}${getBlocker(blocked)}`
+    : entries.length === 0
+      ? 'Choose one or more CSV files.'
       : 'No users are changed until you have reviewed the plan.';
   return (
     <Page
@@ -46,59 +72,80 @@ export function NewImportPage() {
         <button
           type="button"
           class="primary"
-          aria-disabled={!isReady || plan.isBusy}
+          aria-disabled={!isReady || action.isBusy}
           aria-describedby="plan-hint"
-          onClick={() =>
-            void (
-              isReady &&
-              plan.run(async () => {
-                navigate(toHref(`/imports/${(await planFile(file, options)).id}`));
-              })
-            )
-          }
+          onClick={() => void (isReady && plan())}
         >
-          {plan.isBusy ? 'Uploading…' : 'Create plan'}
+          {action.isBusy
+            ? 'Uploading…'
+            : pending.length > 1
+              ? `Create ${pending.length} plans`
+              : 'Create plan'}
         </button>
       }
     >
       <div class="stack">
-        <DropZone file={file} onFile={setFile} />
-        <ProblemNote problem={plan.problem} />
-        <Card title="Import options">
-          <ImportOptions
-            options={options}
-            profiles={(profiles.data ?? []).map(({ name }) => name)}
-            onOption={(name, value) => {
-              setQuery({ [name]: value }, { replace: true });
+        <DropZone
+          isMultiple
+          text={
+            entries.map(({ file }) => `${showFileName(file.name)}, ${formatSize(file.size)}`).join(' · ') ||
+            'Drop CSV files here, or'
+          }
+          onFiles={addFiles}
+        />
+        <ProblemNote problem={action.problem} />
+        {entries.length > 1 && <FileList entries={entries} shownId={shownId} onShow={setShownId} />}
+        {entries.map(({ id, file, profile, run }) => (
+          <FileSteps
+            key={`${id} ${profile}`}
+            file={file}
+            profileName={profile}
+            profiles={profiles.data ?? []}
+            isShown={id === shownId}
+            isPlanned={run !== undefined}
+            problem={id === shownId ? action.problem : undefined}
+            onProfile={(name, isForAll) => {
+              if (isSingle) setQuery({ profile: name }, { replace: true });
+              for (const entry of isForAll ? pending : [{ id }]) update(entry.id, { profile: name });
             }}
+            onState={(state) => update(id, { state })}
+            {...(!isSingle && { isOneOfMany: true })}
           />
-        </Card>
-        <ProblemNote problem={file && preview.problem} />
-        {previewData && (
-          <>
-            <p class="muted" role="status">
-              Encoding {previewData.encoding ?? 'unknown'}, delimiter{' '}
-              {previewData.delimiter === null
-                ? 'unknown'
-                : (DELIMITERS[previewData.delimiter] ?? previewData.delimiter)}
-              .
-            </p>
-            <ColumnsCard
-              file={file}
-              preview={previewData}
-              options={options}
-              base={profiles.data?.find(({ name }) => name === options['profile'])}
-              onSaved={(name) => {
-                profiles.reload();
-                setRefreshCount(refreshCount + 1);
-                setQuery({ profile: name }, { replace: true });
-              }}
-            />
-            <Problems preview={previewData} />
-            <FirstRows preview={previewData} />
-          </>
-        )}
+        ))}
       </div>
     </Page>
   );
 }
+
+/** The chosen files with their states. */
+const FileList = (props: { entries: readonly Entry[]; shownId: number; onShow: (id: number) => void }) => (
+  <Table
+    caption="Files"
+    rows={props.entries}
+    getKey={({ id }) => String(id)}
+    columns={[
+      {
+        name: 'file',
+        title: 'File',
+        cell: ({ id, file }) => (
+          <button type="button" aria-pressed={id === props.shownId} onClick={() => props.onShow(id)}>
+            {showFileName(file.name)}
+          </button>
+        ),
+      },
+      { name: 'profile', title: 'Profile', cell: ({ profile }) => profile || <span class="none">none</span> },
+      {
+        name: 'state',
+        title: 'State',
+        cell: (entry) =>
+          entry.run ? (
+            <a href={toHref(`/imports/${entry.run.id}`)} target="_blank" rel="noreferrer">
+              <StatePill state={entry.run.state} />
+            </a>
+          ) : (
+            getBlocker(entry) || 'Ready'
+          ),
+      },
+    ]}
+  />
+);

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
-import { formatCount } from '../../lib/text.js';
 import { Confirm } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { showToast } from '../../parts/toast.js';
-import { type Profile, deleteProfile, loadProfiles } from './profiles.js';
+import { type Profile, deleteProfile, loadProfiles, toProfileHref } from './profiles.js';
 
 /** The list of import profiles. */
 export function ProfilesPage() {
@@ -17,10 +16,10 @@ export function ProfilesPage() {
   return (
     <Page
       title="Profiles"
-      lead="A profile defines how files from one source are read. To create one, start from a file."
+      lead="A profile defines how files from one source are read."
       actions={
-        <a class="button primary" href={toHref('/imports/new')}>
-          New from a file
+        <a class="button primary" href={toHref('/profiles/new')}>
+          New profile
         </a>
       }
     >
@@ -64,7 +63,7 @@ const buildColumns = (onDelete: (profile: Profile) => void): readonly Column<Pro
     title: 'Name',
     cell: ({ name, ready }) => (
       <span>
-        <strong>{name}</strong>
+        <a href={toProfileHref(name)}>{name}</a>
         {ready && <span class="muted small"> · built in</span>}
       </span>
     ),
@@ -73,19 +72,8 @@ const buildColumns = (onDelete: (profile: Profile) => void): readonly Column<Pro
   {
     name: 'columns',
     title: 'Columns',
-    cell: ({ profile }) => (
-      <details>
-        <summary>{formatCount(Object.keys(profile.columns).length, 'column')}</summary>
-        <dl class="diff">
-          {Object.entries(profile.columns).map(([source, column]) => (
-            <div key={source}>
-              <dt>{source}</dt>
-              <dd>{column}</dd>
-            </div>
-          ))}
-        </dl>
-      </details>
-    ),
+    isNumber: true,
+    cell: ({ profile }) => Object.keys(profile.columns).length,
   },
   { name: 'missing', title: 'Missing users', cell: ({ profile }) => profile.missing },
   {
@@ -103,12 +91,7 @@ const buildColumns = (onDelete: (profile: Profile) => void): readonly Column<Pro
           Import a file
         </a>
         {!profile.ready && (
-          <button
-            type="button"
-            onClick={() => {
-              onDelete(profile);
-            }}
-          >
+          <button type="button" onClick={() => onDelete(profile)}>
             Delete
           </button>
         )}

@@ -1,13 +1,22 @@
 import { api, unwrap, toReasonHeader } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import type { components } from '../../api/generated.js';
-import type { Preview } from '../../api/upload.js';
-import { IGNORE } from '../../lib/columns.js';
+import { toHref } from '../../lib/url.js';
+import type { Draft } from './draft.js';
 
 export type Profile = components['schemas']['ImportProfileDto'];
 
+/** A profile with its version. */
+export interface VersionedProfile extends Profile {
+  etag: string;
+}
+
 const MAX_PROFILES = 100;
 const toParams = (name: string) => ({ params: { path: { name } } });
+
+/** Returns the URL of the page of a profile. `/profiles/new` is the page for a new profile. */
+export const toProfileHref = (name: string): string =>
+  toHref(`/profiles/${name === 'new' ? '%6eew' : encodeURIComponent(name)}`);
 
 export async function loadProfiles(signal?: AbortSignal): Promise<Profile[]> {
   const params = { query: { limit: MAX_PROFILES } };
@@ -15,76 +24,44 @@ export async function loadProfiles(signal?: AbortSignal): Promise<Profile[]> {
   return (await unwrap(call)).data.Results;
 }
 
-/** Maps the header of each column in a file to an import column or to `ignore`. */
-export type Mapping = Readonly<Record<string, string>>;
-
-/** Returns the mapping of a preview, with suggestions for unknown columns. */
-export const toMapping = ({ columns }: Preview): Mapping =>
-  Object.fromEntries(
-    columns
-      .filter(({ use }) => use !== 'template')
-      .map(({ source, column, use, suggestion }) => [
-        source,
-        column ?? (use === 'unknown' ? (suggestion ?? IGNORE) : IGNORE),
-      ]),
-  );
-
-/** Returns true if a mapping differs from the mapping that the service would use by itself. */
-export const hasChanges = (mapping: Mapping, preview: Preview): boolean =>
-  preview.columns.some(
-    ({ source, column, use }) =>
-      use !== 'template' && mapping[source] !== (column ?? (use === 'ignored' ? IGNORE : undefined)),
-  );
-
-/** Builds the headers that allow only a change of this version of the profile, or a new profile. */
-async function getPreconditionHeaders(
-  name: string,
-  base: Profile | undefined,
-): Promise<Record<string, string>> {
-  if (base?.name !== name) return { 'If-None-Match': '*' };
-  const { data, headers } = await unwrap(api.GET('/api/0.3/import_profiles/{name}', toParams(name)));
-  // The profile in the list may be outdated.
-  const isSame = JSON.stringify(data.profile) === JSON.stringify(base.profile);
-  return { 'If-Match': isSame ? (headers.get('etag') ?? '') : NO_ETAG };
+export async function loadProfile(name: string, signal?: AbortSignal): Promise<VersionedProfile> {
+  const call = api.GET('/api/0.3/import_profiles/{name}', { ...toParams(name), ...(signal && { signal }) });
+  const { data, headers } = await unwrap(call);
+  return { ...data, etag: headers.get('etag') ?? '' };
 }
 
-/** An ETag that no profile has, so that the request fails with 412. */
-const NO_ETAG = '"changed"';
-
-/** Replaces the problem of a conflict by a text for the page. */
-function explainConflict(thrown: unknown, name: string, base: Profile | undefined): unknown {
-  if (!(thrown instanceof ProblemError) || ![404, 412].includes(thrown.status)) return thrown;
-  const isOwn = base?.name === name;
-  return new ProblemError(thrown.status, {
-    code: thrown.code,
-    title: isOwn ? 'Someone else has changed this profile' : 'A profile with this name already exists',
-    detail: isOwn
-      ? 'Nothing was saved. Select the profile again to load its current version, then assign the columns again.'
-      : 'Nothing was saved. Enter another name, or select the existing profile above to change it.',
-    request_id: thrown.requestId,
-  });
-}
-
-/** Saves a profile with this mapping, based on an existing profile if there is one. @throws ProblemError if it is invalid. */
+/**
+ * Saves a profile.
+ * @param etag version that is replaced. Undefined creates a profile.
+ * @throws ProblemError for an invalid profile, a name in use, or a profile that was changed by someone else.
+ */
 export async function saveProfile(
   name: string,
-  mapping: Mapping,
-  base: Profile | undefined,
-  more: { dataset: string; delimiter: string; encoding: string },
-): Promise<void> {
-  const set = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== ''));
-  const { default_roles: roles, ...earlier }: Partial<Profile['profile']> = base?.profile ?? {};
-  const body = {
-    ...earlier,
-    ...(roles && { default_roles: roles.join(';') }),
-    ...set,
-    columns: { ...earlier.columns, ...mapping },
-  } as components['schemas']['ProfileInput']; // the generated type requires fields that have a default
+  draft: Draft,
+  etag: string | undefined,
+): Promise<VersionedProfile> {
+  const body = draft as never; // the generated type requires fields that have a default
+  const condition: Record<string, string> =
+    etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
   try {
-    const headers = await getPreconditionHeaders(name, base);
-    await unwrap(api.PUT('/api/0.3/import_profiles/{name}', { ...toParams(name), body, headers }));
+    const call = api.PUT('/api/0.3/import_profiles/{name}', { ...toParams(name), body, headers: condition });
+    const { data, headers } = await unwrap(call);
+    return { ...data, etag: headers.get('etag') ?? '' };
   } catch (thrown) {
-    throw explainConflict(thrown, name, base);
+    if (!(thrown instanceof ProblemError) || thrown.status !== 412) throw thrown;
+    throw new ProblemError(412, {
+      code: thrown.code,
+      title:
+        etag === undefined
+          ? 'A profile with this name already exists'
+          : 'Someone else has changed this profile',
+      detail: `Nothing was saved. ${
+        etag === undefined
+          ? 'Enter another name, or choose the existing profile to change it.'
+          : 'Compare your version with the saved one, then decide which one to keep.'
+      }`,
+      request_id: thrown.requestId,
+    });
   }
 }
 

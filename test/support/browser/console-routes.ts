@@ -14,7 +14,7 @@ const VIEWS: Record<string, string[]> = {
   '/imports/:id': ['?view=fields'],
 };
 
-/** Lists every page and view with a file name for its picture and its URL. @param ids values of `:id`, by path. */
+/** Lists every page and view with a file name for its picture and its URL. @param ids values of the parameter, by path. */
 export const listPages = (ids: Record<string, string>): [string, string][] =>
   PATHS.flatMap((path) =>
     ['', ...(VIEWS[path] ?? [])].map((view): [string, string] => [
@@ -22,6 +22,6 @@ export const listPages = (ids: Record<string, string>): [string, string][] =>
         .replace(/[^a-z]+/g, ' ')
         .trim()
         .replaceAll(' ', '-'),
-      `/console${path.replace(':id', ids[path] ?? ':id')}${view}`,
+      `/console${path.replace(/:\w+/, (name) => ids[path] ?? name)}${view}`,
     ]),
   );

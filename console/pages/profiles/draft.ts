@@ -1,0 +1,210 @@
+import { getOptionName, formatOptionValue } from '../../api/options.js';
+import type { components } from '../../api/generated.js';
+import type { Options, Preview } from '../../api/upload.js';
+import { COLUMNS, IGNORE, REQUIRED_COLUMNS, toHeaderKey } from '../../lib/columns.js';
+import { formatCount } from '../../lib/text.js';
+import { listTemplateColumns } from './template.js';
+
+type Document = components['schemas']['ImportProfileDto']['profile'];
+
+/** The document of a profile that is being edited. */
+export type Draft = Partial<Document> & Pick<Document, 'columns'>;
+
+/** New values of members of the draft. The values undefined, '' and false, and empty maps and lists, remove a member. */
+export type DraftChanges = { [Name in keyof Draft]?: Draft[Name] | undefined | '' };
+
+export type TextMap = Readonly<Record<string, string>>;
+
+/** A draft with everything that its fields need. */
+export interface Editing {
+  draft: Draft;
+  /** The profile as it is saved. Undefined for a new profile. */
+  saved: Draft | undefined;
+  /** The sample file as the draft reads it. */
+  preview: Preview | undefined;
+  /** True until the service has suggested a profile for the file. */
+  isSuggesting: boolean;
+  /** Templates that the service offers for a column. */
+  getOffers: (column: string) => Preview['templates'];
+  change: (changes: DraftChanges) => void;
+  /** Changes how the file is read. Suggests the rest again if nothing else has been changed. */
+  changeReading: (changes: DraftChanges) => void;
+  /** Returns the error of the service for a path such as `set.Email`, or ''. */
+  getError: (path: string) => string;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === '' ||
+  value === false ||
+  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+export function changeDraft(draft: Draft, changes: DraftChanges): Draft {
+  const members = Object.entries({ ...draft, ...changes });
+  return Object.fromEntries(
+    members.filter(([name, value]) => name === 'columns' || !isEmpty(value)),
+  ) as Draft;
+}
+
+/** Returns a map with a changed member. The value undefined removes the member. */
+export const setMember = <T>(
+  map: Readonly<Record<string, T>> | undefined,
+  name: string,
+  value: T | undefined,
+): Record<string, T> => {
+  const others = Object.entries(map ?? {}).filter(([each]) => each !== name);
+  return value === undefined ? Object.fromEntries(others) : { ...map, [name]: value };
+};
+
+/** Returns the key of a source column in a map of the draft, which may be spelled differently. */
+export const findKey = (map: object | undefined, source: string): string | undefined =>
+  Object.keys(map ?? {}).find((each) => toHeaderKey(each) === toHeaderKey(source));
+
+/** Lists the source columns that fill an import column. */
+export const findSources = ({ columns }: Draft, column: string): string[] =>
+  Object.entries(columns).flatMap(([source, target]) => (target === column ? [source] : []));
+
+/** Maps a source column to an import column, which no other source column and no template fills then. */
+export function mapColumn({ columns, set }: Draft, source: string, target: string): DraftChanges {
+  const key = findKey(columns, source);
+  const others = Object.entries(columns)
+    .filter(([name]) => name !== key)
+    .map(([name, old]): [string, string] => [name, old === target && target !== 'Status' ? IGNORE : old]);
+  return {
+    columns: { ...Object.fromEntries(others), ...(target && { [key ?? source]: target }) },
+    set: setMember<string>(set, target, undefined),
+  };
+}
+
+/** Fills an import column with a template, which no source column fills then. */
+export const setTemplate = ({ columns, set }: Draft, column: string, template: string): DraftChanges => ({
+  columns: Object.fromEntries(Object.entries(columns).filter(([, target]) => target !== column)),
+  set: { ...set, [column]: template },
+});
+
+/** Lists the import columns that are filled by a template that uses a source column. */
+export const listUses = ({ set }: Draft, source: string): string[] =>
+  Object.entries(set ?? {}).flatMap(([column, template]) =>
+    listTemplateColumns(template).some((name) => toHeaderKey(name) === toHeaderKey(source)) ? [column] : [],
+  );
+
+/** Lists the names of the source columns: the columns of the file, then other columns that the draft names. */
+export function listSources({ draft, preview }: Pick<Editing, 'draft' | 'preview'>): string[] {
+  const names = [
+    ...(preview?.columns ?? []).map(({ source }) => source),
+    ...Object.keys(draft.columns),
+    ...Object.values(draft.set ?? {}).flatMap(listTemplateColumns),
+  ];
+  const keys = names.map(toHeaderKey);
+  return names.filter((_, at) => keys.indexOf(keys[at] ?? '') === at);
+}
+
+const isFilled = ({ columns, set }: Draft, column: string): boolean =>
+  Object.values(columns).includes(column) || Boolean(set?.[column]);
+
+/** Lists the import columns that neither a source column nor a template fills. */
+export const listFreeColumns = (draft: Draft): string[] =>
+  COLUMNS.map(([name]) => name).filter((name) => !isFilled(draft, name) && draft.set?.[name] === undefined);
+
+/** Returns true if the service can validate a draft. Every profile fills ExternalId. */
+export const isPreviewable = (draft: Draft): boolean => isFilled(draft, 'ExternalId');
+
+/** Options that an import accepts without a profile. */
+const OPTIONS = [
+  ...['dataset', 'part', 'missing', 'returning', 'mode', 'blank_cells', 'adopt', 'default_roles'],
+  ...['encoding', 'delimiter', 'ignore_unknown_columns', 'allow_privileged'],
+];
+export const isOption = (path: string): boolean => OPTIONS.includes(path);
+
+/** Formats the value of a setting as a parameter of an import. */
+export function toText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(';');
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+}
+
+/** Returns the options of a draft as parameters of an import. */
+export const toOptions = (draft: Draft, names: readonly string[] = OPTIONS): Options =>
+  Object.fromEntries(names.map((name) => [name, toText(draft[name as keyof Draft])]));
+
+/** A setting that differs between two profiles. */
+export interface Difference {
+  /** Names of the member and of its members: `values`, `State`, `A`. */
+  path: readonly string[];
+  old: string | undefined;
+  new: string | undefined;
+}
+
+function listLeaves(value: unknown, path: readonly string[] = []): [path: string, text: string][] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return Object.entries(value).flatMap(([name, each]) => listLeaves(each, [...path, name]));
+  return [[JSON.stringify(path), formatOptionValue(path[0] ?? '', value) || '(empty)']];
+}
+
+export function listDifferences(before: Draft | undefined, after: Draft): Difference[] {
+  const [old, next] = [new Map(listLeaves(before ?? {})), new Map(listLeaves(after))];
+  return [...new Set([...old.keys(), ...next.keys()])]
+    .filter((path) => old.get(path) !== next.get(path))
+    .map((path) => ({ path: JSON.parse(path) as string[], old: old.get(path), new: next.get(path) }));
+}
+
+/** Formats the path of a setting: "Values: State: A". */
+export const formatPath = ([name = '', ...others]: readonly string[]): string =>
+  [getOptionName(name), ...others].join(': ');
+
+/** Sections of a profile, with the members that they contain. */
+export const SECTIONS = {
+  reading: ['encoding', 'delimiter', 'skip_lines', 'skip_last_lines', 'strip_prefix'],
+  columns: ['columns', 'set', 'ignore_unknown_columns'],
+  values: ['values', 'active_from', 'active_until', 'date_format'],
+  people: ['default_roles', 'manager_key', ...REQUIRED_COLUMNS.map((name) => `set.${name}`)],
+  settings: ['dataset', 'part', 'missing', 'returning', 'mode', 'blank_cells', 'adopt', 'pattern', 'guards'],
+} as const;
+export type SectionName = keyof typeof SECTIONS;
+
+const NAMES: TextMap = { ExternalId: 'external ID', Username: 'user name', Email: 'e-mail address' };
+const COLUMN_CODES = ['missing_column', 'unknown_column', 'duplicate_column', 'password_column'];
+
+const NOT_UTF8 = 'The file is not UTF-8. Choose the encoding in Reading that shows its letters correctly.';
+
+/** Something to do in a section. An import is refused until everything that blocks it is done. */
+export interface Issue {
+  section: SectionName;
+  text: string;
+  blocks: boolean;
+}
+
+export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing): Issue[] {
+  const issues: Issue[] = [];
+  if (isSuggesting) return issues;
+  const add = (section: SectionName, blocks: boolean, text: string) => issues.push({ section, blocks, text });
+  if (preview?.problems.some(({ code }) => code === 'bad_encoding') && preview.encodings.length > 0)
+    return [{ section: 'reading', blocks: true, text: NOT_UTF8 }];
+  for (const name of REQUIRED_COLUMNS) {
+    if (isFilled(draft, name) || (name !== 'ExternalId' && draft.mode === 'update_only')) continue;
+    const remedy = getOffers(name).length > 0 ? 'Choose a template in People' : 'Choose a column in People';
+    add('people', true, `No column is the ${NAMES[name] ?? name}. ${remedy}.`);
+  }
+  for (const { code, message, refuses } of preview?.problems ?? [])
+    if (refuses) add(COLUMN_CODES.includes(code) ? 'columns' : 'reading', true, message);
+  const lines = preview?.skip_lines ?? 0;
+  if (lines > (draft.skip_lines ?? 0))
+    add('reading', false, `${formatCount(lines, 'line')} above the header.`);
+  const unclear = (preview?.words ?? []).flatMap(({ words }) =>
+    words.filter(({ meaning }) => meaning === null),
+  );
+  const count = formatCount(unclear.length, 'word has', 'words have');
+  if (unclear.length > 0) add('values', false, `${count} no meaning. Choose one, or these rows fail.`);
+  return issues;
+}
+
+/**
+ * Lists the settings of a new profile without which the file would be read differently. A file with the names of the
+ * import columns needs none.
+ */
+export function listNeededSettings({ columns, pattern: _, ...others }: Draft): Difference[] {
+  const own = new Set(COLUMNS.map(([name]) => toHeaderKey(name)));
+  const mapped = Object.entries(columns).filter(
+    ([source, target]) => !(own.has(toHeaderKey(source)) && toHeaderKey(source) === toHeaderKey(target)),
+  );
+  return listDifferences(undefined, { ...others, columns: Object.fromEntries(mapped) });
+}

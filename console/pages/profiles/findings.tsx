@@ -1,0 +1,94 @@
+import type { Preview } from '../../api/upload.js';
+import { formatCode, formatValue, getLabel } from '../../lib/text.js';
+import { Pill } from '../../parts/pill.js';
+import { Table } from '../../parts/table.js';
+
+const MAX_PROBLEMS = 50;
+const MAX_LINES = 5;
+
+type PreviewProblem = Preview['problems'][number];
+
+/** A problem with all lines in which it occurs. */
+interface ProblemGroup {
+  first: PreviewProblem;
+  lines: number[];
+}
+
+/** Groups equal problems. Unknown columns are left out, because they are problems of the columns. */
+export function groupProblems({ problems }: Preview): ProblemGroup[] {
+  const kinds = new Map<string, ProblemGroup>();
+  for (const problem of problems.filter(({ code }) => code !== 'unknown_column')) {
+    const { line, field, code, message } = problem;
+    const name = JSON.stringify([field, code, message]);
+    const kind = kinds.get(name) ?? { first: problem, lines: [] };
+    if (line !== null) kind.lines.push(line);
+    kinds.set(name, kind);
+  }
+  return [...kinds.values()];
+}
+
+/** Formats line numbers: "2, 3, 4, 5, 6 and 12 more". */
+function formatLines(lines: readonly number[]): string {
+  const more = lines.length - MAX_LINES;
+  return `${lines.slice(0, MAX_LINES).join(', ')}${more > 0 ? ` and ${more} more` : ''}` || '–';
+}
+
+/** Lists the problems in the start of the file, grouped by problem. */
+export function Problems({ preview }: { preview: Preview }) {
+  const kinds = groupProblems(preview);
+  if (kinds.length === 0) return null;
+  return (
+    <Table
+      caption="Problems"
+      rows={kinds.slice(0, MAX_PROBLEMS)}
+      getKey={({ first: { field, code, message } }) => `${field} ${code} ${message}`}
+      columns={[
+        {
+          name: 'what',
+          title: 'Problem',
+          cell: ({ first: { field, message, refuses } }) => (
+            <>
+              {refuses && <Pill tone="bad">Prevents the import</Pill>} {field && `${getLabel(field)} `}
+              {message}
+            </>
+          ),
+        },
+        { name: 'lines', title: 'Lines', cell: ({ lines }) => formatLines(lines) },
+        {
+          name: 'value',
+          title: 'First value',
+          cell: ({ first: { value } }) => value !== undefined && <code>{value}</code>,
+        },
+      ]}
+    />
+  );
+}
+
+/** Formats the expected outcomes of the first rows: "97 created, 3 error". */
+export function formatOutcomes({ rows }: Preview): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of rows) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const texts = [...counts].map(([outcome, count]) => `${count} ${formatCode(outcome).toLowerCase()}`);
+  return texts.join(', ') || 'No rows';
+}
+
+/** Shows the first rows as the service reads them. */
+export function FirstRows({ preview: { rows } }: { preview: Preview }) {
+  const fields = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))];
+  return (
+    <Table
+      caption="First rows"
+      rows={rows}
+      getKey={({ line }) => String(line)}
+      columns={[
+        { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line },
+        { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => formatCode(outcome) },
+        ...fields.map((field) => ({
+          name: field,
+          title: getLabel(field),
+          cell: (row: Preview['rows'][number]) => formatValue(row.fields[field]),
+        })),
+      ]}
+    />
+  );
+}

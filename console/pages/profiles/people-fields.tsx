@@ -1,0 +1,56 @@
+import { REQUIRED_COLUMNS } from '../../lib/columns.js';
+import { Pick } from '../../parts/field.js';
+import { Offer } from '../../parts/offer.js';
+import { type Editing, findSources, listSources, mapColumn, setTemplate } from './draft.js';
+import { DefaultRoles, SettingFields } from './settings-fields.js';
+import { FirstValues, TemplateBuilder, formatEqual } from './template-builder.js';
+
+/** Fields for the sources of the identifiers, and for the roles of new users. */
+export const PeopleFields = ({ editing }: { editing: Editing }) => (
+  <>
+    {REQUIRED_COLUMNS.map((column) => (
+      <Identifier key={column} column={column} editing={editing} />
+    ))}
+    <DefaultRoles editing={editing} />
+    <SettingFields names={['manager_key']} editing={editing} />
+  </>
+);
+
+/** The source of an identifier: a column, an offered template, or a template of one's own. */
+function Identifier({ column, editing }: { column: string; editing: Editing }) {
+  const { draft, change, getOffers } = editing;
+  const template = draft.set?.[column];
+  const sources = findSources(draft, column);
+  return (
+    <section class="stack">
+      <h3>{column}</h3>
+      {getOffers(column).map((offer) => (
+        <Offer
+          key={offer.template}
+          text={offer.template}
+          example={`${offer.values.join(', ')} · ${formatEqual(offer.duplicates)}`}
+          isChosen={template === offer.template}
+          onPick={() => change(setTemplate(draft, column, offer.template))}
+        />
+      ))}
+      {template !== undefined ? (
+        <TemplateBuilder column={column} editing={editing} />
+      ) : (
+        <>
+          {sources.length > 0 && <FirstValues column={column} editing={editing} />}
+          <div class="buttons">
+            <Pick
+              label={`Column of ${column}`}
+              text={sources.length > 0 ? `From the column ${sources.join(', ')}` : 'Use a column…'}
+              choices={listSources(editing)}
+              onPick={(source) => change(mapColumn(draft, source, column))}
+            />
+            <button type="button" onClick={() => change(setTemplate(draft, column, ''))}>
+              Build {column} from pieces
+            </button>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}

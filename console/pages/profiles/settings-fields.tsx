@@ -1,0 +1,91 @@
+import { VALUES, formatOptionValue, getOptionName } from '../../api/options.js';
+import { useRoles } from '../../api/roles.js';
+import { CheckField, SelectField, TextField } from '../../parts/field.js';
+import { type Draft, type Editing, listSources, toText } from './draft.js';
+
+type Name = keyof Draft;
+type Texts = Readonly<Record<string, string>>;
+
+const HINTS: Texts = {
+  part: 'Set if the data set comes in several files.',
+  pattern: 'Files in the drop folder with such a name use this profile, as in staff-*.csv.',
+  strip_prefix: 'One character that is removed from the start of every cell.',
+  skip_lines: 'Text above the header, such as a title.',
+  skip_last_lines: 'Text below the last row, such as a total.',
+  date_format: 'As in the file, such as DD.MM.YYYY. Default: YYYY-MM-DD.',
+};
+const ENCODINGS = 'utf-8, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, utf-16le'.split(
+  ', ',
+);
+const SOURCES: readonly string[] = ['active_from', 'active_until', 'manager_key'];
+const CHECKS: readonly string[] = ['ignore_unknown_columns', 'allow_privileged'];
+const READING: readonly string[] = ['encoding', 'delimiter'];
+
+/** Fields of settings. A setting that differs from the saved profile is marked. */
+export const SettingFields = ({ names, editing }: { names: readonly Name[]; editing: Editing }) => (
+  <div class="form-grid">
+    {names.map((name) => (
+      <SettingField key={name} name={name} editing={editing} />
+    ))}
+  </div>
+);
+
+/** Returns the choices of a setting. Undefined for a setting with any text. */
+function listChoices(name: Name, editing: Editing): Texts | undefined {
+  const names = name === 'encoding' ? ENCODINGS : SOURCES.includes(name) ? listSources(editing) : undefined;
+  if (names) return Object.fromEntries(names.map((each) => [each, each]));
+  return (VALUES as Partial<Record<string, Texts>>)[name];
+}
+
+function SettingField({ name, editing }: { name: Name; editing: Editing }) {
+  const { draft, saved, change, changeReading, getError } = editing;
+  const value = toText(draft[name]);
+  const old = saved && formatOptionValue(name, saved[name] ?? '');
+  const isOverridden = old !== undefined && old !== formatOptionValue(name, draft[name] ?? '');
+  const hint = isOverridden ? `Changed. The profile has: ${old || 'nothing set'}.` : HINTS[name];
+  const label = getOptionName(name);
+  const set = (next: string | boolean): void => {
+    const isNumber = /^skip_/.test(name) && /^\d+$/.test(String(next));
+    (READING.includes(name) ? changeReading : change)({ [name]: isNumber ? Number(next) : next });
+  };
+  if (CHECKS.includes(name))
+    return <CheckField name={name} label={label} value={value === 'true'} onValue={set} />;
+  const field = { name, label, value, onValue: set, error: getError(name), ...(hint && { hint }) };
+  const choices = listChoices(name, editing);
+  if (!choices) return <TextField {...field} input={{ maxLength: 255, autocomplete: 'off' }} />;
+  const usual = name in VALUES && name !== 'delimiter' ? Object.values(choices)[0] : undefined;
+  return (
+    <SelectField
+      {...field}
+      choices={[
+        { value: '', text: usual ? `${usual} (default)` : READING.includes(name) ? 'Detected' : 'None' },
+        ...Object.entries({ ...(value && { [value]: value }), ...choices }).map(([each, text]) => ({
+          value: each,
+          text,
+        })),
+      ]}
+    />
+  );
+}
+
+/** Checkboxes for the roles of created users whose row has no roles. */
+export function DefaultRoles({ editing: { draft, change } }: { editing: Editing }) {
+  const chosen = draft.default_roles ?? [];
+  const others = (role: string): string[] => chosen.filter((each) => each !== role);
+  return (
+    <fieldset>
+      <legend>Roles of new users without roles in the file</legend>
+      <div class="choices">
+        {useRoles(chosen).map((role) => (
+          <CheckField
+            key={role}
+            name="default_roles"
+            label={role}
+            value={chosen.includes(role)}
+            onValue={(isGiven) => change({ default_roles: [...others(role), ...(isGiven ? [role] : [])] })}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import { getField } from '../../lib/columns.js';
+import { formatCount, formatValue } from '../../lib/text.js';
+import { Pick, TextField } from '../../parts/field.js';
+import { type Editing, listSources, setMember } from './draft.js';
+import { FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTemplate } from './template.js';
+
+const SHOWN_VALUES = 5;
+
+/** Builds the template of an import column by clicking columns, texts and functions. Shows the first values. */
+export function TemplateBuilder({ column, editing }: { column: string; editing: Editing }) {
+  const { draft, change, getError } = editing;
+  const [selected, setSelected] = useState(0);
+  const template = draft.set?.[column] ?? '';
+  const pieces = parseTemplate(template);
+  const piece = pieces?.[selected];
+  const setTemplate = (text: string | undefined) => change({ set: setMember(draft.set, column, text) });
+  const setPieces = (next: readonly Piece[], at = selected): void => {
+    setTemplate(formatTemplate(next));
+    setSelected(at);
+  };
+  const others = pieces?.toSpliced(selected, 1) ?? [];
+  return (
+    <fieldset class="builder">
+      <legend>{column} from a template</legend>
+      {pieces && (
+        <div class="buttons">
+          {pieces.map((each, at) => (
+            <button
+              key={at}
+              type="button"
+              class="chip"
+              aria-pressed={at === selected}
+              onClick={() => setSelected(at)}
+            >
+              {formatPiece(each)}
+            </button>
+          ))}
+          <Pick
+            label={`Add a column to ${column}`}
+            text="Add a column…"
+            choices={listSources(editing)}
+            onPick={(source) => setPieces([...pieces, { columns: [source], functions: [] }], pieces.length)}
+          />
+          <button type="button" onClick={() => setPieces([...pieces, '.'], pieces.length)}>
+            Add text
+          </button>
+        </div>
+      )}
+      {pieces && piece !== undefined && (
+        <>
+          <PieceFields
+            piece={piece}
+            isUniqueAllowed={column === 'Username' && selected === pieces.length - 1}
+            onPiece={(next) => setPieces(pieces.with(selected, next))}
+          />
+          <div class="buttons">
+            {selected > 0 && (
+              <button
+                type="button"
+                onClick={() => setPieces(others.toSpliced(selected - 1, 0, piece), selected - 1)}
+              >
+                Move {formatPiece(piece)} left
+              </button>
+            )}
+            <button type="button" onClick={() => setPieces(others, Math.max(0, selected - 1))}>
+              Remove {formatPiece(piece)}
+            </button>
+          </div>
+        </>
+      )}
+      <TextField
+        name={`template-${column}`}
+        label={`Template of ${column}`}
+        value={template}
+        error={getError(`set.${column}`)}
+        onValue={setTemplate}
+        input={{ maxLength: 500, spellcheck: false, autocomplete: 'off' }}
+      />
+      <FirstValues column={column} editing={editing} />
+      <div class="buttons">
+        <button type="button" onClick={() => setTemplate(undefined)}>
+          Remove the template of {column}
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+const formatPiece = (piece: Piece): string =>
+  typeof piece === 'string' ? `“${piece}”` : [piece.columns.join(' or '), ...piece.functions].join(' · ');
+
+/** Fields of a piece: its text, or the functions of its columns. */
+function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (piece: Piece) => void }) {
+  const { piece, isUniqueAllowed, onPiece } = props;
+  if (typeof piece === 'string')
+    return <TextField name="text" label="Text between the columns" value={piece} onValue={onPiece} />;
+  const { columns, functions } = piece;
+  const find = (name: string) => functions.find((each) => parseFunction(each).name === name);
+  const positionOf = (each: string) => Object.keys(FUNCTIONS).indexOf(parseFunction(each).name);
+  const setFunctions = (next: readonly string[]): void =>
+    onPiece({ columns, functions: next.toSorted((a, b) => positionOf(a) - positionOf(b)) });
+  return (
+    <>
+      <div class="buttons" role="group" aria-label={`Functions for ${columns.join(' or ')}`}>
+        {Object.entries(FUNCTIONS)
+          .filter(([name]) => name !== 'unique' || isUniqueAllowed)
+          .map(([name, { text, argument }]) => (
+            <button
+              key={name}
+              type="button"
+              class="chip"
+              title={text}
+              aria-pressed={find(name) !== undefined}
+              onClick={() => {
+                const old = find(name);
+                const added = argument === undefined ? name : `${name}:${argument}`;
+                setFunctions(
+                  old === undefined ? [...functions, added] : functions.filter((each) => each !== old),
+                );
+              }}
+            >
+              {name}
+            </button>
+          ))}
+      </div>
+      {functions.map((each, at) => {
+        const { name, argument } = parseFunction(each);
+        if (argument === undefined) return null;
+        return (
+          <TextField
+            key={name}
+            name={name}
+            label={`${name}: ${FUNCTIONS[name]?.text ?? ''}`}
+            value={argument}
+            onValue={(value) => setFunctions(functions.with(at, `${name}:${value}`))}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+/** Shows the first values of an import column as the sample file is read, and how many are equal. */
+export function FirstValues({ column, editing: { preview } }: { column: string; editing: Editing }) {
+  const values = (preview?.rows ?? []).flatMap(({ fields }) => formatValue(fields[getField(column)]) || []);
+  if (values.length === 0) return null;
+  const equal = formatEqual(values.length - new Set(values).size);
+  return (
+    <p class="muted small">
+      First values: <code>{values.slice(0, SHOWN_VALUES).join(', ')}</code> · {equal}
+    </p>
+  );
+}
+
+export const formatEqual = (duplicates: number): string =>
+  duplicates === 0 ? 'no equal values' : formatCount(duplicates, 'equal value');

@@ -1,0 +1,87 @@
+/** Section of a template that inserts the first of its columns that is not blank, converted by the functions. */
+interface ColumnPiece {
+  columns: readonly string[];
+  /** Functions with their arguments: `lower`, `pad:6`. */
+  functions: readonly string[];
+}
+
+export type Piece = string | ColumnPiece;
+
+/** Functions of templates in the order in which they are applied, and the first argument of one that needs one. */
+export const FUNCTIONS: Readonly<Record<string, { text: string; argument?: string }>> = {
+  before: { text: 'the part before', argument: ',' },
+  after: { text: 'the part after', argument: ',' },
+  digits: { text: 'digits only' },
+  trim: { text: 'without outer spaces' },
+  german: { text: 'ä as ae' },
+  ascii: { text: 'without accents' },
+  lower: { text: 'small letters' },
+  upper: { text: 'capitals' },
+  title: { text: 'capital first letters' },
+  pad: { text: 'zeros in front, up to a length of', argument: '6' },
+  unique: { text: 'numbered if the name is taken' },
+};
+
+/** Splits `pad:6` into the name and the argument of a function. */
+export function parseFunction(text: string): { name: string; argument?: string } {
+  const [name = '', ...argument] = text.split(':');
+  return FUNCTIONS[name]?.argument === undefined ? { name } : { name, argument: argument.join(':') };
+}
+
+const escape = (text: string): string => text.replace(/[\\{}|:]/g, '\\$&');
+const unescape = (text: string): string => text.replace(/\\([^])/g, '$1');
+
+export const formatTemplate = (pieces: readonly Piece[]): string =>
+  pieces
+    .map((piece) => {
+      if (typeof piece === 'string') return piece.replace(/[\\{}]/g, '\\$&');
+      const functions = piece.functions.map((each) => {
+        const { name, argument } = parseFunction(each);
+        return `:${name}${argument === undefined ? '' : `:${escape(argument)}`}`;
+      });
+      return `{${piece.columns.map(escape).join('|')}${functions.join('')}}`;
+    })
+    .join('');
+
+/** Splits a template into its pieces. @returns undefined for an invalid template. */
+export function parseTemplate(template: string): Piece[] | undefined {
+  const pieces: Piece[] = [];
+  for (const [, braces, text] of template.matchAll(/\{((?:\\[^]|[^\\{}])*)\}|((?:\\[^]|[^\\{}])+)|[^]/g)) {
+    const piece = braces === undefined ? text && unescape(text) : parseColumns(braces);
+    if (!piece) return undefined; // a single brace or backslash
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+/** Splits a text at a character that is not escaped. */
+const splitAt = (text: string, separator: string): string[] =>
+  [...text.matchAll(new RegExp(`(?:^|\\${separator})((?:\\\\[^]|[^\\\\${separator}])*)`, 'g'))].map(
+    ([, part = '']) => part,
+  );
+
+function parseColumns(text: string): ColumnPiece | undefined {
+  const alternatives = splitAt(text, '|');
+  const parts = splitAt(alternatives.pop() ?? '', ':').map(unescape);
+  // A column name may contain colons.
+  for (let end = 1; end <= parts.length; end++) {
+    const functions = parseFunctions(parts.slice(end));
+    const columns = [...alternatives.map(unescape), parts.slice(0, end).join(':')].map((name) => name.trim());
+    if (functions) return columns.includes('') ? undefined : { columns, functions };
+  }
+  return undefined;
+}
+
+function parseFunctions(parts: readonly string[]): string[] | undefined {
+  const functions: string[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const name = (parts[at] ?? '').trim();
+    if (!FUNCTIONS[name]) return undefined;
+    functions.push(FUNCTIONS[name].argument === undefined ? name : `${name}:${parts[++at] ?? ''}`);
+  }
+  return functions;
+}
+
+/** Lists the source columns that a template uses. */
+export const listTemplateColumns = (text: string): string[] =>
+  (parseTemplate(text) ?? []).flatMap((piece) => (typeof piece === 'string' ? [] : piece.columns));
