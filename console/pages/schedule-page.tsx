@@ -11,7 +11,7 @@ import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { showToast } from '../parts/toast.js';
 import { getTitle } from './import/runs.js';
-import { DropZone } from './new-import/drop-zone.js';
+import { DropZone } from '../parts/drop-zone.js';
 
 type Schedule = components['schemas']['ScheduleDto'];
 
@@ -114,9 +114,10 @@ export function SchedulePage() {
             </Card>
             <Card title="Upload into the folder">
               <DropZone
-                file={undefined}
-                onFile={(file) => {
+                text="Drop a CSV file here, or"
+                onFiles={([file]) => {
                   run(async () => {
+                    if (!file) return;
                     await addScheduledFile(file);
                     showToast(`${showFileName(file.name)} was added. The next tick imports it.`);
                   });
