@@ -23,8 +23,8 @@ const PACKAGES = Object.keys({ ...dependencies, ...devDependencies }).filter((na
 
 /** Test files that set the clock far ahead. Each loads a separate service, so that other files are not affected. */
 const CLOCK = `
-  clock import-events import-purge import-schedule login-throttle login-throttle-address own-password purge session-life
-  sqlite-lock
+  clock import-events import-purge import-schedule login-throttle login-throttle-address own-password profiles-runs purge
+  session-life sqlite-lock
 `.match(/\S+/g);
 
 const swc = {

@@ -82,6 +82,12 @@ async function fetchConfirmed(request: Request): Promise<Response> {
   return fetchOnce(copy);
 }
 
+/** Returns false if the browser has no session. Unlike a request without a session, this request never fails. */
+export async function mayHaveSession(): Promise<boolean> {
+  const response = await fetch('/console/session', { cache: 'no-store' }).catch(() => undefined);
+  return !response?.ok || Boolean(await response.json());
+}
+
 /** Client of the API, typed by `docs/openapi.json`. The browser adds the session cookie. */
 export const api = createClient<paths>({
   baseUrl: '',

@@ -1,7 +1,7 @@
 import { createStore } from '../lib/store.js';
 import { navigate, toHref } from '../lib/url.js';
 import { hasUnsavedForms } from '../lib/unsaved.js';
-import { type User, api, unwrap, sessionRenewals, setSignedOutListener } from './client.js';
+import { type User, api, unwrap, sessionRenewals, setSignedOutListener, mayHaveSession } from './client.js';
 import { ProblemError, toProblem } from './problem.js';
 
 /** State of the session. */
@@ -44,9 +44,8 @@ function setSignedIn(user: User): void {
 
 /** Loads the user when the console starts. Sends no failing request if the browser has no session. */
 export async function startSession(): Promise<void> {
-  const response = await fetch('/console/session', { cache: 'no-store' }).catch(() => undefined);
-  if (response?.ok && !(await response.json())) clearSession();
-  else await loadSession();
+  if (await mayHaveSession()) await loadSession();
+  else clearSession();
 }
 
 /** Signs in. @throws ProblemError if the service rejects the login. */

@@ -1,9 +1,9 @@
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions, PickType } from '@nestjs/swagger';
 import { type Actor, isSelf } from '../access/actor.js';
 import { isWebmaster } from '../access/policy.js';
-import type { AuditRecord } from '../audit/audit-event.js';
+import { ACTOR_KINDS, type AuditRecord } from '../audit/audit-event.js';
 import type { NameResolver } from '../audit/audit-names.service.js';
-import { AuditActorDto, REASON, presentActor } from '../audit/audit.view.js';
+import { type AuditActorDto, REASON, presentActor } from '../audit/audit.view.js';
 import type { EntityTags } from '../platform/http/entity-tags.js';
 import { type DbTime, toIso } from '../platform/common/time.js';
 import { PAGE_COUNT, PageQuery, PageOf } from '../platform/http/page.js';
@@ -99,6 +99,13 @@ export class GeneratedPasswordDto {
 
 export class UserUuidDto extends PickType(UserDto, ['uuid']) {}
 
+/** Properties of the actor who deleted a user. OpenAPI 3.0 does not support nullable references. */
+const DELETER = {
+  kind: { type: 'string' as const, enum: [...ACTOR_KINDS] },
+  id: { type: 'string' as const, format: 'uuid', nullable: true },
+  name: { type: 'string' as const, maxLength: 255 },
+};
+
 export class UserPageDto extends PageOf(UserDto, PAGE_COUNT) {}
 
 class DeletedUserDto extends UserDto {
@@ -106,12 +113,14 @@ class DeletedUserDto extends UserDto {
   @ApiProperty({ ...TIME, description: 'Time from which on the user can no longer be restored.' })
   final_removal!: string;
   @ApiProperty({
-    type: AuditActorDto,
+    type: 'object',
     nullable: true,
+    properties: DELETER,
+    required: ['kind', 'id', 'name'],
     description:
       'Null if the audit no longer contains the deletion, and for an API key without `audit:read`.',
   })
-  deleted_by!: AuditActorDto | null;
+  deleted_by!: Pick<AuditActorDto, 'kind' | 'id' | 'name'> | null;
   @ApiProperty(REASON) reason!: string;
 }
 
@@ -196,10 +205,11 @@ export function presentDeleted(
   { user, deleted, finalRemoval, event, nameOf }: DeletedUser,
   defaultAvatar: string,
 ): DeletedUserDto {
+  const actor = event && presentActor(event.actor, nameOf);
   return Object.assign(presentUser(user, 'full', defaultAvatar), {
     deleted: toIso(deleted),
     final_removal: toIso(finalRemoval),
-    deleted_by: event ? presentActor(event.actor, nameOf) : null,
+    deleted_by: actor ? { kind: actor.kind, id: actor.id, name: actor.name } : null,
     reason: event?.reason ?? '',
   });
 }

@@ -4,6 +4,7 @@ import { ACTIONS } from '../../src/audit/audit-event.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { aRestoredUser } from '../support/app/deletion.js';
+import { addScheduledFile, setUpSchedule } from '../support/app/drop-folder.js';
 import { create } from '../support/data/factories.js';
 import { aDeletedGroup } from '../support/app/groups.js';
 import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
@@ -14,7 +15,7 @@ import { ImportsService } from '../../src/import/imports.service.js';
 import { ROOT } from '../support/process/process.js';
 
 /** Causes every action of the table in docs/operator.md and checks the recorded actor and target. */
-const app = setUpApp();
+const app = setUpApp(setUpSchedule());
 let key: Client;
 beforeAll(() => void ({ key } = app));
 
@@ -118,6 +119,14 @@ const CAUSES: Record<string, () => Promise<Expected>> = {
     ]);
     await app.app.get(ImportsService).purge();
     return { actor: id, target: id };
+  },
+  'import.file_added': async () => {
+    await addScheduledFile('added.csv', key, buildFile());
+    return { actor: 'key', target: '' };
+  },
+  'import.files_taken': async () => {
+    await key.post('/imports/scheduled');
+    return { actor: 'key', target: '' };
   },
   'import_profile.saved': async () => ({ actor: 'key', target: await saveProfile() }),
   'import_profile.deleted': async () => {

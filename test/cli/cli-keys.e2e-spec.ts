@@ -100,6 +100,7 @@ describe.each(TARGETS)('rollcall keys on the %s', (target) => {
       networks: null,
       unknown_fields: 'refuse',
       profile: 'standard',
+      fuse_blown: false,
       maker: target === 'database' ? { kind: 'system', id: null } : expect.objectContaining({ kind: 'key' }),
     });
     expect(await findListed(late.id)).toMatchObject({ state: 'expired', last_used: null });

@@ -44,7 +44,7 @@ test('rollcall import exits with 1 if only some rows fail', async () => {
   const good = 'p,p,p@example.org,Active';
   const some = await runRollcall(['import', writeUsers('some.csv', 'q,q,bad,Active', good)]);
   expect(some.code).toBe(1);
-  expect(some.out).toMatch(/2 +email +invalid_format +must be an e-mail address/);
+  expect(some.out).toMatch(/2 +q +email +bad +invalid_format +must be an e-mail address/);
   const bad = writeUsers('bad.csv', 'q,q,bad,Active');
   expect((await runRollcall(['import', bad])).code).toBe(2);
   expect((await runRollcall(['import', bad, '--dry-run'])).code).toBe(2);

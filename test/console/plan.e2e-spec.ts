@@ -55,7 +55,7 @@ describeConsole('plans in the console', (service) => {
     const user = await findUser(service.key, 'PL-3');
     page = await service.openAsAdmin(`/console/users/${user.uuid}`);
     await page.waitForText('dora@example.net');
-    await page.page.getByRole('link', { name: 'upload.csv' }).click();
+    await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
     await page.waitForTitle(/^upload\.csv/);
     await page.waitForText('1 row');
     expect(await listPeople()).toEqual(['Dora PlannedPL-3']);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
 import type { Answer, Client, Json } from '../support/app/client.js';
+import { setUpSchedule } from '../support/app/drop-folder.js';
 import {
   type Link,
   OPERATIONS,
@@ -35,7 +36,7 @@ const EXAMPLES = OPERATIONS.flatMap((operation) => {
 const needsKey = (security: object[] = []) => security.some((scheme) => Object.keys(scheme).length > 0);
 const SESSION_ONLY = /^(getCurrentUser|logOut|confirmSession)$/;
 
-const app = setUpApp();
+const app = setUpApp(setUpSchedule());
 
 async function chooseClient({ operationId, security }: Operation): Promise<Client> {
   if (SESSION_ONLY.test(operationId)) return app.login();
@@ -51,7 +52,8 @@ function bodyOf(
     const formatPart = (head: string, text: string) =>
       `--sample\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
     const file = formatPart('name="file"; filename="users.csv"\r\nContent-Type: text/csv', SAMPLE);
-    return [`${formatPart('name="dry_run"', 'true')}${file}--sample--\r\n`, `${FORM}; boundary=sample`];
+    const option = requestBody.content['text/csv'] ? formatPart('name="dry_run"', 'true') : '';
+    return [`${option}${file}--sample--\r\n`, `${FORM}; boundary=sample`];
   }
   if (example === undefined) return [];
   const password = /^(logIn|confirmSession)$/.test(operationId) && { password: ADMIN_PASSWORD };
@@ -69,9 +71,10 @@ function evaluateExpression(expression: string, { body }: Answer): string {
 /** Follows a link with the value that it reads from a response. */
 async function follow({ operationId, parameters }: Link, answer: Answer): Promise<void> {
   const target = OPERATIONS.find((operation) => operation.operationId === operationId);
-  const [[name, expression] = ['', '']] = Object.entries(parameters);
   if (!target) throw new Error(`unknown operation ${operationId}`);
-  const path = target.path.replace(`{${name}}`, encodeURIComponent(evaluateExpression(expression, answer)));
+  let { path } = target;
+  for (const [name, expression] of Object.entries(parameters))
+    path = path.replace(`{${name}}`, encodeURIComponent(evaluateExpression(expression, answer)));
   const body = findJsonBody(target);
   const followed = await (body
     ? sendJson(app, target, path, body.example)

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
+import { setUpSchedule } from '../support/app/drop-folder.js';
 import { OPERATIONS, fillPath, findJsonBody, listPaths, setAt, sendJson } from '../support/app/operations.js';
 
 /** A schema has `additionalProperties: false` exactly where the service rejects unknown keys. */
@@ -19,7 +20,7 @@ const OBJECTS = OPERATIONS.flatMap((operation) => {
   }));
 });
 
-const app = setUpApp();
+const app = setUpApp(setUpSchedule());
 
 test('the tests of unknown keys cover closed and open schemas', () => {
   const closed = OBJECTS.filter(({ isClosed }) => isClosed).length;

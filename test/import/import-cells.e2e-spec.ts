@@ -73,14 +73,14 @@ describe('a row with a wrong cell count', () => {
     const note = 'correct the cells of this row, then remove this cell';
     const failed = await getFailed(await run(csv(HEAD, rows[0] ?? '', short, long, rows[1] ?? '')));
     const lines = failed.split('\r\n');
-    expect(lines[0]).toBe(`\ufeff${HEAD},_line,_code,_message`);
+    expect(lines[0]).toBe(`\ufeff${HEAD},_run,_line,_code,_message`);
     expect(lines[1]).toMatch(
-      new RegExp(`^${short},,,3,wrong_cell_count,".*",".*${note}"$`.replace('",".*', '",".*')),
+      new RegExp(`^${short},,,[0-9a-f-]{36},3,wrong_cell_count,".*",".*${note}"$`.replace('",".*', '",".*')),
     );
-    expect(lines[2]?.startsWith(`${long.replace(', Jr', '')},4,wrong_cell_count,`)).toBe(true);
+    expect(lines[2]).toMatch(new RegExp(`^${long.replace(', Jr', '')},[0-9a-f-]{36},4,wrong_cell_count,`));
     expect(lines[2]?.endsWith(`," Jr","${note}"`)).toBe(true);
     // Once unchanged, and once as a spreadsheet saves it, with all lines padded to the longest line.
-    const width = 5 + 3 + 2;
+    const width = 5 + 4 + 2;
     const filled = lines
       .slice(0, 3)
       .map((line, index) => line + ','.repeat(width - (index === 0 ? 8 : index === 1 ? 9 : 10)));

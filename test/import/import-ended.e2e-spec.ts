@@ -93,7 +93,10 @@ test('failed.csv of a cancelled import contains the cells of failed rows', async
   const cells = 'moved,moved,moved@example.org,3';
   const run = await runImport(app.key, csv('ExternalId,Username,Email,Phone', cells));
   const text = (await app.key.get(`/imports/${run.id as string}/failed.csv`)).text;
-  expect([run.state, text]).toEqual(['cancelled', expect.stringContaining(`${cells},2,precondition_failed`)]);
+  expect([run.state, text]).toEqual([
+    'cancelled',
+    expect.stringContaining(`${cells},${run.id as string},2,precondition_failed`),
+  ]);
 });
 
 test('an import is retried if its failure could not be recorded', async () => {

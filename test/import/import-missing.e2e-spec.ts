@@ -75,7 +75,10 @@ test('importing an API-created user sets the data set of the user', async () => 
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
   expect(countsOf(await runImport(app.key, fileOf('api'), 'dataset=claims'))).toEqual({ unchanged: 1 });
-  expect((await app.key.get(`/users/${user.uuid as string}`)).body).toEqual(before);
+  expect((await app.key.get(`/users/${user.uuid as string}`)).body).toEqual({
+    ...before,
+    managed_by: 'claims',
+  });
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });
 

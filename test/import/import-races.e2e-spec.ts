@@ -87,7 +87,7 @@ test('failed.csv has the right columns before the import ends', async () => {
   const failing = csv(`${HEAD},Phone`, person('f1', '3'), 'f2,f2,no address,1');
   expect((await runImport(app.key, failing)).state).toBe('completed_with_errors');
   const cells = text.split('\r\n').map((line) => line.split(','));
-  expect(cells.map((line) => line.slice(4, 6))).toEqual([
+  expect(cells.map((line) => line.slice(5, 7))).toEqual([
     ['_line', '_code'],
     ['2', 'precondition_failed'],
     ['3', 'invalid_format'],

@@ -79,7 +79,7 @@ test('an import revert skips only values that have changed since', async () => {
   expect([undone.state, countsOf(undone), undone.problems]).toEqual([
     'completed_with_errors',
     { error: 1 },
-    [{ line: 1, ...conflict }],
+    [{ line: 1, external_id: 'f', name: 'f', ...conflict }],
   ]);
   expect((await app.key.get(`/imports/${undone.id}/failed.csv`)).text).toBe(
     '\ufeffExternalId,_uuid,_field,_value,_line,_code,_message\r\n' +

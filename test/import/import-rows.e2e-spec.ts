@@ -46,6 +46,8 @@ test('each import row counts towards one outcome', async () => {
     reactivated: 1,
     skipped: 1,
     error: 1,
+    deleted: 0,
+    restored: 0,
   });
   expect(await outcomesOf(run)).toEqual([
     [2, 'updated', undefined],
@@ -76,7 +78,9 @@ test('import rows list changes and errors with values', async () => {
     { field: 'username', code: 'required', message: 'is required' },
     { field: 'email', code: 'invalid_format', message: 'must be an e-mail address', value: 'bad' },
   ]);
-  expect(run.problems).toEqual(b.errors.map((error: object) => ({ line: 4, ...error })));
+  expect(run.problems).toEqual(
+    b.errors.map((error: object) => ({ line: 4, external_id: toId('b'), name: '', ...error })),
+  );
 });
 
 describe('an import of an existing user', () => {
@@ -142,7 +146,12 @@ describe('duplicate import rows', () => {
     expect(countsOf(run)).toEqual({ created: 1, error: 3 });
     const rows = (await rowsOf(app.key, run.id)).slice(0, 3);
     const duplicate = (line: number) => [
-      { field: 'external_id', code: 'duplicate', message: `is also set by another change: line ${line}` },
+      {
+        field: 'external_id',
+        code: 'duplicate',
+        message: `is also set by another change: line ${line}`,
+        value: toId('a'),
+      },
     ];
     expect(rows.map(({ line, outcome, errors }) => [line, outcome, errors])).toEqual([
       [2, 'error', duplicate(3)],

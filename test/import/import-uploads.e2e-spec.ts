@@ -139,7 +139,7 @@ test.each([
 });
 
 test.each<[string, Record<string, string>, number, string]>([
-  ['JSON', { 'content-type': 'application/json' }, 415, 'unsupported_media_type'],
+  ['XML', { 'content-type': 'application/xml' }, 415, 'unsupported_media_type'],
   ['a gzip file', { 'content-type': 'text/csv', 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
   ['a form without a boundary', { 'content-type': 'multipart/form-data' }, 400, 'invalid_parameter'],
 ])('an import upload of %s is refused', async (_, headers, status, code) => {

@@ -25,7 +25,15 @@ import { databaseOf } from '../support/app/people.js';
  * set. If single requests succeed in some order, they lead to the same users. `JUDGE_CASES` sets the number of cases.
  */
 const CASES = Number(process.env['JUDGE_CASES'] ?? 100);
-const TABLES = ['user_identifiers', 'user_roles', 'user_words', 'audit_events', 'import_rows', 'import_runs'];
+const TABLES = [
+  'user_identifiers',
+  'user_roles',
+  'user_values',
+  'user_words',
+  'audit_events',
+  'import_rows',
+  'import_runs',
+];
 const SYSTEM: Caller = { actor: { kind: 'system', id: null }, requestId: 'test', ip: '' };
 const IMPORT: Caller = {
   ...SYSTEM,

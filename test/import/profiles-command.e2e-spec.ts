@@ -60,7 +60,7 @@ test.each([
   const shown = await rollcall('import', file, '--suggest', suggested, ...to);
   expect([shown.code, shown.out]).toEqual([
     2,
-    expect.stringMatching(/skip_lines +1\n.*{Vorname:ascii:lower}.{Nachname:ascii:lower} +ann.ray/s),
+    expect.stringMatching(/skip_lines +1\n.*{Vorname:ascii:lower}.{Nachname:ascii:lower:unique} +ann.ray/s),
   ]);
   expect(await rollcall('profiles', 'check', file, '--profile', suggested, ...to)).toMatchObject({ code: 0 });
   expect(await rollcall('profiles', 'edit', name, '--file', suggested, ...to)).toMatchObject({

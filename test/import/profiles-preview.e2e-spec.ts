@@ -244,8 +244,8 @@ test.each([
   ['Vorname;Nachname;E-Mail;Personalnummer;Manager', 'Jörg;Müller;jm@example.org;71;', 'jorg.muller', '71'],
   ['Schüler-ID,Name,Vorname,Klasse,Dienst-E-Mail', 'S7,Groß,Zoë,7b,zg@example.org', 'zoe.gross', 'S7'],
   ['sAMAccountName,mail,Enabled', 'jmueller,jm@example.org,True', 'jmueller', 'jmueller'],
-  ['ID; {Mail}|x:y ', '1;jm@example.org', 'jm@example.org', '1'],
-  [`${'x'.repeat(700)},ID,Mail`, ',1,jm@example.org', 'jm@example.org', '1'],
+  ['ID; {Mail}|x:y ', '1;jm@example.org', 'jm', '1'],
+  [`${'x'.repeat(700)},ID,Mail`, ',1,jm@example.org', 'jm', '1'],
   ['Name,Login', '"Müller, Jörg",jm@example.org', 'jm@example.org', 'jm@example.org'],
 ])('the suggested profile of %j builds usernames and external ids', async (header, row, username, id) => {
   const file = `${header}\n${row}\n`;

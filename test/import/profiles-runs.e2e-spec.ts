@@ -159,7 +159,9 @@ test('cells of ignored and password columns are never stored', async () => {
   const run = await runImport(app.key, file, 'profile=dropped');
   expect(countsOf(run)).toEqual({ created: 1, error: 1 });
   const failed = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
-  expect(failed).toContain('Nr,Login,Mail,_line,_code,_message\r\ns1,s1,wrong,2,invalid_format');
+  expect(failed).toContain(
+    `Nr,Login,Mail,_run,_line,_code,_message\r\ns1,s1,wrong,${run.id},2,invalid_format`,
+  );
   expect(failed + JSON.stringify(run)).not.toContain('SECRET');
   for (const table of ['import_rows', 'import_runs', 'audit_events']) {
     expect(JSON.stringify(await databaseOf(app).query(`SELECT * FROM ${table}`))).not.toContain('SECRET');

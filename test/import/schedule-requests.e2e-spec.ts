@@ -6,7 +6,7 @@ import { DropFolder } from '../../src/import/schedule/drop-folder.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { createDatabase } from '../support/app/database.js';
-import { TestDropFolder } from '../support/app/drop-folder.js';
+import { TestDropFolder, addScheduledFile } from '../support/app/drop-folder.js';
 import { awaitRun, runImport } from '../support/app/imports.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
@@ -37,12 +37,7 @@ const take = (): Promise<Json> => app.key.post('/imports/scheduled');
 
 /** Uploads a file into the drop folder. */
 const add = (name: string, client: Client = app.key, content = fileOf(randomUUID()), headers = {}) =>
-  client.send(
-    'POST',
-    '/imports/schedule/files',
-    `--x\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${encodeURIComponent(name)}\r\n\r\n${content}\r\n--x--\r\n`,
-    { 'content-type': 'multipart/form-data; boundary=x', ...headers },
-  );
+  addScheduledFile(name, client, content, headers);
 
 test('the schedule lists each file with the reason why it waits', async () => {
   drop.addFile('hr-new.csv', 'a,a,a@example.org');

@@ -43,9 +43,9 @@ async function fill(app: TestApp, parts: number): Promise<void> {
 async function insertLongRows(app: TestApp): Promise<void> {
   const rows = ['x', '\\', "'\n", '\u{1f600}', '\u20ac'].map((letter, index) => {
     const long = letter.repeat(1024 ** 2 / Buffer.byteLength(letter));
-    return ['f'.repeat(36), index, 'error', 'x', '', null, 0, 0, long, long, long];
+    return ['f'.repeat(36), index, 'error', 'x', '', null, 0, 0, long, long, long, ''];
   });
-  await databaseOf(app).insert({ head: 'INSERT INTO import_rows VALUES ', columns: 11, tail: '' }, rows);
+  await databaseOf(app).insert({ head: 'INSERT INTO import_rows VALUES ', columns: 12, tail: '' }, rows);
 }
 
 /** Reads the epoch and the contents of a restored database, without the audit events and the epoch of its restores. */

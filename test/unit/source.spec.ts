@@ -20,16 +20,19 @@ test('the source code never evaluates text as code', () => {
 
 /** Sends alerts to the command and the URL in the settings. */
 const ALERTS = 'import/alerts/alert-sender.service.ts';
+/** Starts the editor of the operator. */
+const EDITOR = 'cli/profiles.command.ts';
 const OWN_PROGRAMS = ['platform/database/engine/worker-process.ts'];
 
-test('the source code starts only its own programs and NOTIFY_COMMAND', () => {
-  expect(findFiles(/node:child_process|node:worker_threads/)).toEqual([ALERTS, ...OWN_PROGRAMS]);
+test('the source code starts only its own programs, NOTIFY_COMMAND and the editor of a command', () => {
+  expect(findFiles(/node:child_process|node:worker_threads/)).toEqual([EDITOR, ALERTS, ...OWN_PROGRAMS]);
   const importsOf = (file: string): string | undefined => {
     const text = sources.find((source) => source.file === file)?.text ?? '';
     return /import \{(.*)\} from 'node:child_process'/.exec(text)?.[1];
   };
   for (const file of OWN_PROGRAMS) expect(importsOf(file)).toMatch(/^( type ChildProcess,)? fork $/);
   expect(importsOf(ALERTS)).toBe(' spawn ');
+  expect(importsOf(EDITOR)).toBe(' spawnSync ');
   expect(findFiles(/\bshell:/)).toEqual([]);
 });
 

@@ -171,7 +171,7 @@ describe('list limits', () => {
 });
 
 describe('an unknown field', () => {
-  test.each(['nickname', 'Username', 'password_hash', 'managed_by', 'toString', '', '\ud83d'])(
+  test.each(['nickname', 'Username', 'password_hash', 'managed_since', 'toString', '', '\ud83d'])(
     'is refused: %j',
     (key) => {
       expectRefused(key, 'x', 'unknown_field', 'is not a field');

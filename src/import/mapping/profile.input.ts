@@ -109,6 +109,7 @@ export class ProfileInput extends ImportOptions {
     'must consist of YYYY (a year of four digits), MM or M, and DD or D, as in DD.MM.YYYY',
     isDateFormat,
   )
+  @MaxLength(10)
   @IsString()
   date_format?: string;
 

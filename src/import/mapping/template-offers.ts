@@ -21,10 +21,6 @@ export interface TemplateSource {
   cells: readonly string[];
 }
 
-/** Returns a function call such as `:before:@`, or an empty string if templates do not have the function. */
-const useIf = (call: string): string =>
-  sourcesOf(parseTemplate(`{a:${call}}`))[0] === 'a' ? `:${call}` : '';
-
 /**
  * Builds templates for columns that no source column fills, the best first: ExternalId, Username and Email, and
  * ForeName and Surname if one column contains both.
@@ -38,11 +34,10 @@ export function offerTemplates(
   const findTarget = (column: string) => sources.find(({ target }) => target === column);
   const filterSources = (pattern: RegExp) => sources.filter(({ cells }) => hasShare(cells, pattern));
   const [combined] = filterSources(NAME_IN_ONE_CELL);
-  const before = useIf('before:,');
   const emails = filterSources(EMAIL);
   const ids = filterSources(ID).filter(({ target, cells }) => !target && !isLineNumber(cells));
   const join = (first: string, last: string): string =>
-    first && last && `${first}.${last.slice(0, -1)}${useIf('unique')}}`;
+    first && last && `${first}.${last.slice(0, -1)}:unique}`;
   const templates: Readonly<Record<string, string[]>> = {
     ExternalId: [
       insert(findTarget('Username'), ':lower'),
@@ -51,14 +46,13 @@ export function offerTemplates(
     ],
     Username: [
       join(insert(findTarget('ForeName'), ':ascii:lower'), insert(findTarget('Surname'), ':ascii:lower')),
-      before &&
-        join(insert(combined, ':after:,:trim:ascii:lower'), insert(combined, `${before}:trim:ascii:lower`)),
-      ...emails.map((source) => insert(source, `${useIf('before:@')}:lower`)),
+      join(insert(combined, ':after:,:trim:ascii:lower'), insert(combined, ':before:,:trim:ascii:lower')),
+      ...emails.map((source) => insert(source, ':before:@:lower:unique')),
       insert(findTarget('ExternalId'), ':lower'),
     ],
     Email: emails.map((source) => insert(source, ':lower')),
-    ForeName: [before && insert(combined, ':after:,:trim')],
-    Surname: [before && insert(combined, `${before}:trim`)],
+    ForeName: [insert(combined, ':after:,:trim')],
+    Surname: [insert(combined, ':before:,:trim')],
   };
   return Object.entries(templates)
     .filter(([column]) => !isFilled(column))

@@ -136,7 +136,9 @@ const addPrefix = (prefix: string, errors: readonly FieldError[]): FieldError[] 
 export function readBulkFields(raw: JsonObject, settings: UserSettings) {
   const { value, errors: sent } = readInput(BulkFields, raw);
   const { input, errors: roleErrors } = applyConfiguredRules(value, sent, settings);
-  const lists = (['add_roles', 'remove_roles'] as const).filter((name) => input[name]);
+  const lists = (['add_roles', 'remove_roles'] as const).filter(
+    (name) => input[name] && !sent.some(({ field }) => field.startsWith(name)),
+  );
   for (const name of lists) {
     const { input: list, errors } = applyConfiguredRules({ roles: input[name] ?? [] }, sent, settings);
     input[name] = list.roles;
@@ -152,7 +154,7 @@ export function readBulkFields(raw: JsonObject, settings: UserSettings) {
   const isCombined = (name: string, others: readonly string[]) => names.includes(name) && others.length > 0;
   if (isCombined('delete', names.slice(1))) errors.push({ field: 'delete', ...COMBINED });
   if (isCombined('roles', lists)) errors.push({ field: 'roles', ...COMBINED });
-  if (input.add_roles?.some((role) => input.remove_roles?.includes(role)))
+  if (lists.length === 2 && input.add_roles?.some((role) => input.remove_roles?.includes(role)))
     errors.push({
       field: 'remove_roles',
       code: 'invalid_value',

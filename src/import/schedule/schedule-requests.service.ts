@@ -6,7 +6,7 @@ import { assertScope } from '../../access/policy.js';
 import { type AuditAction, type AuditChange, NO_TARGET } from '../../audit/audit-event.js';
 import { recordEvents } from '../../audit/audit.service.js';
 import { ProblemError, createValidationError, errorCodeOf } from '../../platform/common/errors.js';
-import { findInvisible, isCleanText, replaceHidden } from '../../platform/common/text.js';
+import { findInvisible, isCleanText, replaceHidden, truncate } from '../../platform/common/text.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { RunQueue } from '../apply/run-queue.service.js';
@@ -62,7 +62,7 @@ export class ScheduleRequests {
       if (field !== undefined)
         throw new ProblemError(
           'invalid_parameter',
-          'The form may only contain a file. Remove all other fields.',
+          `The form may only contain a file. Remove the field ${truncate(field, 64)}.`,
         );
       const { name, size, sha256, runId } = file;
       await caller.repeatable?.setContent([name, sha256]);

@@ -55,7 +55,7 @@ export class UserConditions {
   })
   email_domain?: string;
 
-  @PatternParam(/^(?=.{4,64}$)\D*(?:\d\D*){4,}$/, 'must have at least 4 digits, and at most 64 characters', {
+  @PatternParam(/^\D*(?:\d\D*){4,60}$/, 'must have 4 to 60 digits', {
     maxLength: MAX.phone,
     description:
       'Last digits of the phone or mobile number, at least four. Other characters, such as spaces, are ignored.',

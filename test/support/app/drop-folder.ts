@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readdirSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { now, addSeconds } from '../../../src/platform/common/time.js';
 import { loadEnv } from '../../../src/platform/config/env.js';
@@ -11,10 +12,29 @@ import { DATABASE } from '../../../src/platform/database/engine/database.js';
 import { Leases } from '../../../src/platform/database/leases/leases.service.js';
 import { Log } from '../../../src/platform/telemetry/log.js';
 import { TestApp } from './app.js';
-import type { Json } from './client.js';
+import type { Client, Json } from './client.js';
 import { speedUpIntervals } from './clock.js';
 import { csv } from './imports.js';
 import { databaseOf } from './people.js';
+
+/** Creates a drop folder for a test file. Returns the settings of a schedule that never fires by itself. */
+export function setUpSchedule(): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-drop-'));
+  new TestDropFolder(folder);
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  return { IMPORT_FOLDER: folder, IMPORT_CRON: '0 0 1 1 *' };
+}
+
+/** Uploads a file into the drop folder of a service. */
+export const addScheduledFile = (name: string, client: Client, content: string, headers = {}) =>
+  client.send(
+    'POST',
+    '/imports/schedule/files',
+    `--x\r\nContent-Disposition: form-data; name="file"; filename*=UTF-8''${encodeURIComponent(name)}\r\n\r\n${content}\r\n--x--\r\n`,
+    { 'content-type': 'multipart/form-data; boundary=x', ...headers },
+  );
 
 /** A drop folder with its work folders, which are inside the drop folder by default. */
 export class TestDropFolder {

@@ -63,7 +63,8 @@ async function exerciseProfiles(key: Client): Promise<void> {
       manager_key: 'Email',
     }),
   );
-  await runImport(key, csv('Key,Email,Boss', 'n2,n2@example.org,n1@example.org'), 'profile=nightly');
+  const boss = ['n2,n2@example.org,', 'n3,n3@example.org,n2@example.org'];
+  await runImport(key, csv('Key,Email,Boss', ...boss), 'profile=nightly');
   await check(key.get('/import_profiles?limit=1&offset=1'));
   const sample = csv('Key,Username', 'n1,n1');
   await check(key.send('POST', '/imports/preview?profile=nightly', sample, { 'content-type': 'text/csv' }));
