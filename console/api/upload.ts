@@ -33,14 +33,18 @@ export async function previewFile(file: File, parts: Options, signal: AbortSigna
   return (await unwrap(api.POST('/api/0.3/imports/preview', request))).data;
 }
 
-/** Plans the import of a file without changing users. The browser streams the file. @returns the run with the plan. */
-export async function planFile(file: File, options: Options): Promise<Run> {
+/** Starts the import of a file, which the browser streams. @returns the new run. */
+export async function importFile(file: File, options: Options): Promise<Run> {
   const set = Object.entries(options).filter(([, value]) => value !== '');
   const request = {
-    params: { query: { ...Object.fromEntries(set), dry_run: true } as Query },
+    params: { query: Object.fromEntries(set) as Query },
     body: file as never, // the generated type allows only text and forms
     bodySerializer: (body: unknown) => body as File,
     headers: { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) },
   };
   return (await unwrap(api.POST('/api/0.3/imports', request))).data;
 }
+
+/** Plans the import of a file without changing users. @returns the run with the plan. */
+export const planFile = (file: File, options: Options): Promise<Run> =>
+  importFile(file, { ...options, dry_run: 'true' });

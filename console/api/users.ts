@@ -105,7 +105,7 @@ export async function loadHistory(id: string, after: string, signal: AbortSignal
   };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
 export async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {

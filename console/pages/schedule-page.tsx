@@ -4,7 +4,7 @@ import { useAction, useInterval, useResource } from '../api/resource.js';
 import { addScheduledFile } from '../api/upload.js';
 import { formatCount, formatSize, showFileName } from '../lib/text.js';
 import { toHref } from '../lib/url.js';
-import { Card, Page } from '../parts/page.js';
+import { Card, FactsCard, Page } from '../parts/page.js';
 import { Pill, StatePill } from '../parts/pill.js';
 import { ProblemNote } from '../parts/problem-note.js';
 import { type Column, Table } from '../parts/table.js';
@@ -146,31 +146,25 @@ export function SchedulePage() {
 function Facts({ schedule }: { schedule: Schedule }) {
   const { folder, pattern, cron, time_zone: zone, fault, overdue_hours: hours } = schedule;
   const { next_tick: next, last_tick: last } = schedule;
-  const facts: [string, preact.ComponentChildren][] = [
-    ['Folder', folder],
-    ['File names', <code>{pattern}</code>],
-    ['Times', `${cron} (${zone})`],
-    ['Next tick', next ? <Time at={next} /> : 'never'],
-    ['Last tick', last ? <Time at={last} /> : 'none yet'],
-    [
-      'Overdue',
-      hours === null ? 'never (IMPORT_OVERDUE_HOURS is not set)' : `after ${formatCount(hours, 'hour')}`,
-    ],
-  ];
   return (
-    <Card title="Settings">
+    <FactsCard
+      title="Settings"
+      facts={[
+        ['Folder', folder],
+        ['File names', <code key="">{pattern}</code>],
+        ['Times', `${cron} (${zone})`],
+        ['Next tick', next ? <Time key="" at={next} /> : 'never'],
+        ['Last tick', last ? <Time key="" at={last} /> : 'none yet'],
+        [
+          'Overdue',
+          hours === null ? 'never (IMPORT_OVERDUE_HOURS is not set)' : `after ${formatCount(hours, 'hour')}`,
+        ],
+      ]}
+    >
       {fault && (
         <p class="note bad">The service cannot use the folder: {fault}. Nothing is imported until it can.</p>
       )}
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
+    </FactsCard>
   );
 }
 

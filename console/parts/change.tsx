@@ -1,4 +1,6 @@
+import { UUID } from '../api/users.js';
 import { getLabel, formatValue } from '../lib/text.js';
+import { UserName } from './user-link.js';
 
 interface Values {
   old?: unknown;
@@ -8,7 +10,7 @@ interface Values {
   new_name?: string;
 }
 
-/** Shows the old or new value of a change, or its name with the value as a tooltip. */
+/** Shows the old or new value of a change, or the name of the user with this id. */
 const ChangedValue = ({
   value,
   name,
@@ -20,8 +22,8 @@ const ChangedValue = ({
 }) => {
   const text = formatValue(value);
   if (text === '') return <span class="none">empty</span>;
-  const title = name ? { title: text } : {};
-  return kind === 'old' ? <del {...title}>{name || text}</del> : <ins {...title}>{name || text}</ins>;
+  const shown = name && UUID.test(text) ? <UserName id={text} name={name} /> : name || text;
+  return kind === 'old' ? <del>{shown}</del> : <ins>{shown}</ins>;
 };
 
 /** Shows a change as old → new. @param isFirst true shows only the new value, for a created record. */

@@ -61,3 +61,25 @@ export function Card(props: {
     </section>
   );
 }
+
+/** A card with names and values. Facts without a value are left out. */
+export const FactsCard = (props: {
+  title: string;
+  facts: readonly (readonly [name: string, value: ComponentChildren])[];
+  children?: ComponentChildren;
+}) => (
+  <Card title={props.title}>
+    {props.children}
+    <dl class="facts">
+      {props.facts.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  </Card>
+);

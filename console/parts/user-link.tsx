@@ -1,3 +1,5 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { loadUser } from '../api/users.js';
 import { useResource } from '../api/resource.js';
 import { toHref } from '../lib/url.js';
@@ -9,6 +11,20 @@ export function UserLink({ id }: { id: string }) {
   return (
     <a href={toHref(`/users/${id}`)} title={id}>
       {data ? getDisplayName(data.user) : `…${id.slice(-6)}`}
+    </a>
+  );
+}
+
+/** Creation time of the plan that a page shows. The users whom the plan creates do not exist yet. */
+export const PlanTime = createContext('');
+
+/** Shows the name of a user, as a link if the user exists. Ids begin with a time (UUID version 7). */
+export function UserName({ id, name }: { id: string; name: string }) {
+  const time = Date.parse(useContext(PlanTime)).toString(16).padStart(12, '0');
+  if (id.replace('-', '').startsWith(time)) return <>{name}</>;
+  return (
+    <a href={toHref(`/users/${id}`)} title={id}>
+      {name}
     </a>
   );
 }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import type { Json } from '../support/app/client.js';
-import type { ConsolePage } from '../support/browser/console-page.js';
+import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
 import { describeConfiguredConsole, describeConsole } from '../support/browser/console-service.js';
-import { csv, runImport, awaitRun, upload } from '../support/app/imports.js';
+import { csv, runImport, awaitRun, findUser, upload } from '../support/app/imports.js';
 
 const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay', 'gus', 'hana'];
 const HEADER = 'ExternalId,Username,Email,Forename,Surname';
@@ -29,18 +29,6 @@ describeConsole('imports in the console', (service) => {
     expect(run.state).toBe('needs_approval');
     return run;
   };
-
-  test('the import page explains each guard with five example rows', async () => {
-    const run = await parkRun('why');
-    page = await service.openAsAdmin(`/console/imports/${run.id}`);
-    await page.waitForText(/E-mail: 8\. More than \d+ need approval\./);
-    await page.waitForText('ada Of ada');
-    expect((await page.readRows('Examples: Changed logins only, E-mail')).slice(0, 2)).toEqual([
-      ['2', 'ada Of adawhy-0', 'ada.why@example.org→ada.why@example.net'],
-      ['3', 'bela Of belawhy-1', 'bela.why@example.org→bela.why@example.net'],
-    ]);
-    expect(await page.readRows('Examples: Changed logins only, E-mail')).toHaveLength(5);
-  });
 
   test('the import page groups changes by outcome or by field', async () => {
     const run = await parkRun('diff');
@@ -99,16 +87,62 @@ describeConsole('imports in the console', (service) => {
     expect(await alert.getByRole('button', { name: 'Copy request id' }).count()).toBe(0);
   });
 
-  test('the import page offers the failed rows as a download', async () => {
-    const file = `${buildFile('failed', 'example.org')}failed-x,failed.x,no address,X,Y\r\n`;
-    const run = await runImport(service.key, file, 'dataset=failed');
-    page = await service.openAsAdmin(`/console/imports/${run.id}?outcome=error`);
-    await page.waitForText(/must be an e-mail address/);
+  /** Imports a file with an invalid manager, a report of this manager, and a row with the name of an unlinked user. */
+  const importFailures = async (dataset: string): Promise<Json> => {
+    const unlinked = { username: `una.${dataset}`, email: `una.${dataset}@example.org`, firstname: 'Una' };
+    await service.key.post('/users', unlinked);
+    const file = csv(
+      'ExternalId;Username;E-Mail;Forename;Surname;Manager',
+      `${dataset}-1;mia.${dataset};no address;Mia;"Boss; the";`,
+      `${dataset}-2;rob.${dataset};rob.${dataset}@example.org;Rob;Report;${dataset}-1`,
+      `${dataset}-3;una.${dataset};una.${dataset}@example.org;Una;;`,
+    );
+    return runImport(service.key, file, `dataset=${dataset}`);
+  };
+  const nextRun = async (): Promise<Json> => {
+    await page.waitForText('Corrects upload.csv');
+    return awaitRun(service.key, page.path.split('/').at(-1) ?? '');
+  };
+
+  test('failed rows are corrected in the console', async () => {
+    const failed = await importFailures('fix');
+    page = await service.openAsAdmin(`/console/imports/${failed.id}`);
+    await page.waitForText('1 line causes 1 of the 3 errors:');
+    await page.waitForText('Line 2 Mia Boss; the: 1 error');
+    await page.page.getByRole('link', { name: 'Unknown reference 1' }).click();
+    await page.waitForText('1 row');
+    expect((await page.readRows('Rows')).map((cells) => cells[2])).toEqual(['Rob Reportfix-2']);
+    await page.page.getByRole('link', { name: 'Correct the rows' }).click();
+    await page.field('E-Mail, line 2').fill('mia.fix@example.org');
+    await page.field('Surname, line 3').fill('=Report');
+    await page.field('Link to this user').first().check();
+    for (const viewport of [NARROW, WIDE]) {
+      await page.page.setViewportSize(viewport);
+      expect([await page.hasOverflow(), await page.findViolations()]).toEqual([false, []]);
+    }
+    await page.page.getByRole('link', { name: 'Una (una.fix)' }).first().click();
+    await page.dialog.getByRole('button', { name: 'Stay' }).click();
+    await page.button('Send again').click();
+    const run = await nextRun();
+    expect([run.state, run.corrects, run.options.dataset]).toEqual(['completed', failed.id, 'fix']);
+    const report = await findUser(service.key, 'fix-2');
+    expect(report).toMatchObject({ surname: '=Report', email: 'rob.fix@example.org' });
+    expect(report.manager_uuid).toBe((await findUser(service.key, 'fix-1')).uuid);
+    expect((await findUser(service.key, 'fix-3')).username).toBe('una.fix');
+  });
+
+  test('failed rows are downloaded, corrected and sent again as a file', async () => {
+    const failed = await importFailures('file');
+    page = await service.openAsAdmin(`/console/imports/${failed.id}?outcome=error&view=correct`);
     const [saved] = await Promise.all([
       page.page.waitForEvent('download'),
       page.page.getByRole('link', { name: 'Failed rows' }).click(),
     ]);
-    expect(readFileSync(await saved.path(), 'utf8')).toContain('failed-x');
+    const text = readFileSync(await saved.path(), 'utf8').replace('no address', 'mia.file@example.org');
+    const file = { name: 'failed.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
+    await page.page.locator('input[type=file]').setInputFiles(file);
+    const { counts, corrects } = await nextRun();
+    expect([counts.created, counts.error, corrects]).toEqual([2, 1, failed.id]);
   });
 
   test('the import page shows why the file was rejected', async () => {

@@ -17,8 +17,8 @@ describeConsole('plans in the console', (service) => {
     csv(HEADER, ...NAMES.map((name, n) => buildRow(name, n, domain, n > 1 ? manager : '')));
   beforeAll(async () => {
     await runImport(service.key, buildFile('example.org', 'PL-0'), 'dataset=plan');
-    const more = buildRow('Nora', 99, 'example.net', '');
-    run = await runImport(service.key, `${buildFile('example.net', 'PL-1')}${more}\r\n`, 'dataset=plan');
+    const more = csv(buildRow('Nora', 99, 'example.net', ''), buildRow('Otto', 98, 'example.net', 'PL-99'));
+    run = await runImport(service.key, buildFile('example.net', 'PL-1') + more, 'dataset=plan');
     expect(run.state).toBe('needs_approval');
   });
 
@@ -28,13 +28,24 @@ describeConsole('plans in the console', (service) => {
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.waitForText('Cleo Planned');
     expect(await listPeople()).toContain('Cleo PlannedPL-2');
-    const guard = page.page.getByRole('region', { name: 'Examples: Changed logins only, E-mail' });
-    await guard.getByText('Ada Planned').waitFor();
-    expect((await page.readRows('Examples: Changed logins only, E-mail'))[0]?.[1]).toBe('Ada PlannedPL-0');
+    await page.waitForText(/E-mail: 8\. More than \d+ need approval\./);
+    const examples = await page.readRows('Examples: Changed logins only, E-mail');
+    expect(examples[0]).toEqual(['2', 'Ada Planned', 'ada@example.org→ada@example.net']);
+    expect(examples).toHaveLength(5);
     const cleo = (await page.readRows('Rows')).find((cells) => cells[2]?.startsWith('Cleo'));
     expect(cleo?.[3]).toContain('ada.plan→bela.plan');
+    await page.page.getByRole('link', { name: 'bela.plan' }).first().waitFor();
     expect(await page.page.getByText('Nora Planned').count()).toBe(1);
-    expect(await page.page.getByRole('link', { name: 'Nora Planned' }).count()).toBe(0); // the user does not exist yet
+    const otto = page.page.getByRole('row').filter({ hasText: 'Otto Planned' });
+    await otto.getByText('nora.plan').waitFor();
+    expect(await page.page.getByRole('link', { name: /nora/i }).count()).toBe(0); // the user does not exist yet
+    await page.goto(`/console/imports/${run.id}?view=fields`);
+    const created = page.page.getByRole('region', { name: 'Changes to Username' });
+    await created.getByText('Nora Planned').waitFor();
+    expect((await page.readRows('Changes to Username')).map((cells) => cells[2])).toEqual([
+      'nora.plan',
+      'otto.plan',
+    ]);
   });
 
   test('the plan page finds people by name or external id', async () => {

@@ -83,7 +83,7 @@ describe('a row with a wrong cell count', () => {
     const width = 5 + 4 + 2;
     const filled = lines
       .slice(0, 3)
-      .map((line, index) => line + ','.repeat(width - (index === 0 ? 8 : index === 1 ? 9 : 10)));
+      .map((line, index) => line + ','.repeat(width - (index === 0 ? 9 : index === 1 ? 10 : 11)));
     for (const again of [failed, csv(...filled)]) {
       const run2 = await run(again);
       expect(run2.problems.map(({ code }: Json) => code)).toEqual(['wrong_cell_count', 'wrong_cell_count']);
@@ -93,7 +93,7 @@ describe('a row with a wrong cell count', () => {
     const corrected = failed
       .replace(`," Jr","${note}"`, '')
       .replace(`,"${note}"`, '')
-      .replace('Lee,4', '"Lee, Jr",4');
+      .replace(/Lee,([^,]+,4)/, '"Lee, Jr",$1');
     expect(countsOf(await run(corrected))).toEqual({ created: 2 });
     expect((await findUser(app.key, id(8))).surname).toBe('Lee, Jr');
   });

@@ -113,11 +113,6 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
   const actions = possible.map((action) => action(run));
   return (
     <div class={`buttons${isWaiting(run) ? ' decision' : ''}`}>
-      {getCount(run, 'error') > 0 && (
-        <a class="button" href={`/api/0.3/imports/${run.id}/failed.csv`} download>
-          Failed rows
-        </a>
-      )}
       {actions.map((action) => (
         <button
           key={action.label}

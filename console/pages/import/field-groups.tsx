@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Row } from '../../api/client.js';
 import { formatCount, getLabel } from '../../lib/text.js';
@@ -6,7 +7,14 @@ import { Table } from '../../parts/table.js';
 import { getVisibleChanges } from './runs.js';
 import { RowPerson } from './row-person.js';
 
-type ChangedRow = { row: Row; change: Row['changes'][number] };
+/** A change of one field of a person. */
+interface ShownChange {
+  line: number | null;
+  person: ComponentChildren;
+  change: Pick<Row['changes'][number], 'old' | 'new' | 'old_name' | 'new_name'>;
+  /** True if the record is new, which has no old value. */
+  isFirst: boolean;
+}
 
 /** Rows shown for each field at first. */
 const INITIAL_ROWS = 5;
@@ -15,12 +23,14 @@ const MAX_ROWS = 100;
 
 /** Groups the changes of rows by field, with the most frequently changed field first. */
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
-  const groups = new Map<string, ChangedRow[]>();
+  const groups = new Map<string, ShownChange[]>();
   for (const row of rows)
     for (const change of getVisibleChanges(row)) {
+      const { line, outcome } = row;
+      const shown = { line, person: <RowPerson row={row} />, change, isFirst: outcome === 'created' };
       const group = groups.get(change.field);
-      if (group) group.push({ row, change });
-      else groups.set(change.field, [{ row, change }]);
+      if (group) group.push(shown);
+      else groups.set(change.field, [shown]);
     }
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
   if (sorted.length === 0) return <p class="muted">These rows do not change any fields.</p>;
@@ -36,7 +46,7 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
           <h3>
             {getLabel(field)} <span class="badge">{formatCount(changes.length, 'row')}</span>
           </h3>
-          <Rows field={field} changes={changes.slice(0, INITIAL_ROWS)} />
+          <ChangeTable caption={`Changes to ${getLabel(field)}`} changes={changes.slice(0, INITIAL_ROWS)} />
           {changes.length > INITIAL_ROWS && <MoreRows field={field} changes={changes.slice(INITIAL_ROWS)} />}
         </section>
       ))}
@@ -45,7 +55,7 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
 }
 
 /** Further rows of a field, rendered only when expanded. */
-function MoreRows({ field, changes }: { field: string; changes: readonly ChangedRow[] }) {
+function MoreRows({ field, changes }: { field: string; changes: readonly ShownChange[] }) {
   const [isOpen, setOpen] = useState(false);
   const text = formatCount(changes.length, 'more row');
   return (
@@ -55,23 +65,26 @@ function MoreRows({ field, changes }: { field: string; changes: readonly Changed
       }}
     >
       <summary>{changes.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${text}` : text}</summary>
-      {isOpen && <Rows field={field} changes={changes.slice(0, MAX_ROWS)} />}
+      {isOpen && (
+        <ChangeTable caption={`Changes to ${getLabel(field)}`} changes={changes.slice(0, MAX_ROWS)} />
+      )}
     </details>
   );
 }
 
-const Rows = ({ field, changes }: { field: string; changes: readonly ChangedRow[] }) => (
+/** Shows changes of one field with their lines and persons. */
+export const ChangeTable = ({ caption, changes }: { caption: string; changes: readonly ShownChange[] }) => (
   <Table
-    caption={`Changes to ${getLabel(field)}`}
+    caption={caption}
     rows={changes}
-    getKey={({ row }) => `${row.line ?? ''} ${row.uuid ?? ''} ${row.external_id}`}
+    getKey={(change) => String(changes.indexOf(change))}
     columns={[
-      { name: 'line', title: 'Line', isNumber: true, cell: ({ row }) => row.line ?? '–' },
-      { name: 'who', title: 'Person', cell: ({ row }) => <RowPerson row={row} /> },
+      { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
+      { name: 'who', title: 'Person', cell: ({ person }) => person },
       {
         name: 'change',
         title: 'Change',
-        cell: ({ row, change }) => <Change of={change} isFirst={row.outcome === 'created'} />,
+        cell: ({ change, isFirst }) => <Change of={change} isFirst={isFirst} />,
       },
     ]}
   />

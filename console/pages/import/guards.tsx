@@ -1,12 +1,9 @@
-import type { Guard, Row, Run } from '../../api/client.js';
-import { useResource } from '../../api/resource.js';
+import type { Guard, Run } from '../../api/client.js';
 import { getLabel, formatNumber, formatCode } from '../../lib/text.js';
-import { Change } from '../../parts/change.js';
+import { toHref } from '../../lib/url.js';
 import { Card } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
-import { Table } from '../../parts/table.js';
-import { MAX_IDS, loadRowsById } from './runs.js';
-import { RowPerson } from './row-person.js';
+import { ChangeTable } from './field-groups.js';
 
 /** Maximum number of guards that are listed without a hint. */
 const MAX_EXPLAINED = 3;
@@ -22,23 +19,12 @@ function formatGuard({ field, value, limit }: Guard): string {
   return `${subject}${formatNumber(value)}. More than ${formatNumber(limit)} need approval.`;
 }
 
-/** Loads the rows of the examples that the guards show, by external id. */
-function useExampleRows(run: Run, hits: readonly Guard[]): ReadonlyMap<string, Row> {
-  const shown = hits.flatMap(({ examples }) => examples.map((example) => example.external_id));
-  const ids = [...new Set(shown.filter((id) => id !== ''))].slice(0, MAX_IDS);
-  const { data } = useResource(ids.length > 0 ? [run.id, run.state, ...ids].join() : undefined, (signal) =>
-    loadRowsById(run.id, ids, signal),
-  );
-  return data ?? new Map<string, Row>();
-}
-
 /** Shows every tripped guard with its numbers, a hint and example rows. */
 export function Guards({ run }: { run: Run }) {
   const hits = run.guards.filter(({ hit }) => hit);
   const waits = run.state === 'needs_approval';
   const explained = hits.filter(({ hint }) => hint === '');
   const shown = hits.filter(({ hint }) => hint !== '');
-  const people = useExampleRows(run, shown);
   if (hits.length === 0) return null;
   return (
     <Card title={waits ? 'Why this import needs approval' : 'Tripped guards'}>
@@ -54,28 +40,14 @@ export function Guards({ run }: { run: Run }) {
           </h3>
           <p class="muted">{guard.hint}</p>
           {guard.examples.length > 0 && (
-            <Table
+            <ChangeTable
               caption={`Examples: ${formatCode(guard.name)}${guard.field ? `, ${formatSubject(guard.field)}` : ''}`}
-              rows={guard.examples}
-              getKey={({ line, external_id }) => `${line ?? ''} ${external_id}`}
-              columns={[
-                {
-                  name: 'line',
-                  title: 'Line',
-                  isNumber: true,
-                  cell: ({ line }) => line ?? '–',
-                },
-                {
-                  name: 'who',
-                  title: 'Person',
-                  cell: ({ external_id: id }) => <RowPerson row={people.get(id) ?? { external_id: id }} />,
-                },
-                {
-                  name: 'change',
-                  title: 'Change',
-                  cell: (row) => <Change of={row} isFirst={row.old === null} />,
-                },
-              ]}
+              changes={guard.examples.map(({ line, external_id: id, name, ...change }) => ({
+                line,
+                person: <a href={toHref(`/imports/${run.id}`, { person: id })}>{name || id}</a>,
+                change,
+                isFirst: change.old === null,
+              }))}
             />
           )}
         </article>

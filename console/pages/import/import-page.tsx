@@ -8,15 +8,17 @@ import { formatCount, getLabel, formatSize, formatCode, formatValue } from '../.
 import { formatDuration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icon.js';
-import { Card, Page } from '../../parts/page.js';
-import { UserLink } from '../../parts/user-link.js';
+import { Card, FactsCard, Page } from '../../parts/page.js';
 import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
 import { showToast } from '../../parts/toast.js';
+import { ActorName } from '../../parts/actor-name.js';
+import { PlanTime } from '../../parts/user-link.js';
 import { Actions } from './actions.js';
 import { Bar, Legend } from './bar.js';
 import { Decisions } from './decisions.js';
+import { Failures } from './failures.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
@@ -36,6 +38,11 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
       lead={
         <>
           {run.dry_run && 'Dry run · '}
+          {run.corrects && (
+            <>
+              Corrects <RunLink id={run.corrects} /> ·{' '}
+            </>
+          )}
           {run.change ? `Reason: ${run.reason ?? ''}` : `Data set ${run.options.dataset}`} · received{' '}
           <Time at={run.created} />
           {run.duration_seconds !== null && ` · took ${formatDuration(run.duration_seconds)}`}
@@ -59,9 +66,12 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
             <Legend run={run} isPlan={isWaiting(run)} />
           </Card>
         )}
-        <Guards run={run} />
-        <Failure run={run} />
-        <Rows run={run} isPlan={isWaiting(run)} />
+        <PlanTime.Provider value={isWaiting(run) ? run.created : ''}>
+          <Guards run={run} />
+          <Failure run={run} />
+          <Failures run={run} />
+          <Rows run={run} isPlan={isWaiting(run)} />
+        </PlanTime.Provider>
         <Decisions run={run} />
         <Details run={run} />
       </div>
@@ -70,7 +80,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
 }
 
 /** Options that the page header already shows. */
-const IN_HEADER = ['dataset', 'dry_run'];
+const IN_HEADER = ['dataset', 'dry_run', 'corrects'];
 
 /** Shows a message when the displayed run ends or needs a decision. */
 function useEndToast(run: Run | undefined): void {
@@ -105,57 +115,37 @@ function Details({ run }: { run: Run }) {
   const options = Object.entries(run.options).filter(
     ([name, value]) => !IN_HEADER.includes(name) && value !== false && value !== 'none',
   );
-  const facts: [string, preact.ComponentChildren][] = [
-    ...(run.where ? [['Search', formatValue(run.where)] as [string, preact.ComponentChildren]] : []),
-    ...(run.reverts || run.change
-      ? []
-      : [['File', `${run.file.name}, ${formatSize(run.file.size)}`] as [string, preact.ComponentChildren]]),
-    ['Rows', run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row')],
-    ['Started by', <Actor key="" actor={run.actor} />],
-    ...(run.approved_by
-      ? [['Approved by', <Actor key="" actor={run.approved_by} />] as [string, preact.ComponentChildren]]
-      : []),
-    ...(run.profile ? [['Profile', run.profile] as [string, preact.ComponentChildren]] : []),
-    ...(run.reverts
-      ? [
-          ['Reverts', <a href={toHref(`/imports/${run.reverts}`)}>the import of {run.file.name}</a>] as [
-            string,
-            preact.ComponentChildren,
-          ],
-        ]
-      : []),
-    ...options.map(([name, value]): [string, preact.ComponentChildren] => [
-      getOptionName(name),
-      formatOptionValue(name, value),
-    ]),
-    ...(run.reverts || run.change
-      ? []
-      : [['SHA-256', <Copy text={run.file.sha256} what="checksum" />] as [string, preact.ComponentChildren]]),
-    ['ID', <Copy text={run.id} what="id" />],
-  ];
+  const isFile = !run.reverts && !run.change;
   return (
-    <Card title="Details">
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
+    <FactsCard
+      title="Details"
+      facts={[
+        ['Search', run.where && formatValue(run.where)],
+        ['File', isFile && `${run.file.name}, ${formatSize(run.file.size)}`],
+        ['Rows', run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row')],
+        ['Started by', <Actor key="" actor={run.actor} />],
+        ['Approved by', run.approved_by && <Actor key="" actor={run.approved_by} />],
+        ['Profile', run.profile],
+        ['Reverts', run.reverts && <RunLink key="" id={run.reverts} />],
+        ...options.map(([name, value]) => [getOptionName(name), formatOptionValue(name, value)] as const),
+        ['SHA-256', isFile && <Copy key="" text={run.file.sha256} what="checksum" />],
+        ['ID', <Copy key="" text={run.id} what="id" />],
+      ]}
+    />
   );
+}
+
+/** Shows the title of a run as a link. */
+function RunLink({ id }: { id: string }) {
+  const { data } = useResource(id, (signal) => loadRun(id, signal));
+  return <a href={toHref(`/imports/${id}`)}>{data ? getTitle(data) : 'an earlier import'}</a>;
 }
 
 const KINDS = { key: 'an API key', user: 'a user', system: 'the command line' } as const;
 
 /** Shows an actor. Only commands and the schedule have no id, and only the schedule has an empty address. */
-function Actor({
-  actor: { kind, id, address },
-}: {
-  actor: NonNullable<Run['approved_by']> & { address?: string };
-}) {
-  if (kind === 'user' && id) return <UserLink id={id} />;
-  if (kind === 'system' && address !== undefined) return <span>{address || 'the schedule'}</span>;
-  return <span title={id ?? ''}>{KINDS[kind]}</span>;
+function Actor({ actor }: { actor: NonNullable<Run['approved_by']> & { address?: string } }) {
+  const { kind, name, address } = actor;
+  const known = kind === 'system' && address !== undefined ? address || 'the schedule' : KINDS[kind];
+  return <ActorName actor={{ ...actor, name: name || known }} />;
 }

@@ -1,18 +1,12 @@
 import type { Row } from '../../api/client.js';
-import { toHref } from '../../lib/url.js';
-
-interface WhoProps {
-  row: Pick<Row, 'external_id'> & Partial<Pick<Row, 'name' | 'uuid'>>;
-  /** True if the user does not exist until the plan is applied. */
-  isNew?: boolean;
-}
+import { UserName } from '../../parts/user-link.js';
 
 /** Shows the name and external id of the person in a row, with a link if the user exists. */
-export function RowPerson({ row: { external_id: id, name, uuid }, isNew = false }: WhoProps) {
+export function RowPerson({ row: { external_id: id, name, uuid } }: { row: Row }) {
   const title = name || id || uuid || 'no external ID';
   return (
     <span class="who">
-      {uuid && !isNew ? <a href={toHref(`/users/${uuid}`)}>{title}</a> : title}
+      {uuid ? <UserName id={uuid} name={title} /> : title}
       {name && id && (
         <>
           <br />

@@ -12,6 +12,7 @@ import { type Column, Table } from '../../parts/table.js';
 import { Tabs } from '../../parts/tabs.js';
 import { FieldGroups } from './field-groups.js';
 import { getVisibleChanges, getCount, listOutcomes, loadManyRows, loadRows, formatOutcome } from './runs.js';
+import { RowError } from './row-error.js';
 import { RowPerson } from './row-person.js';
 
 const TONES: Record<Row['outcome'], Tone> = {
@@ -27,7 +28,7 @@ const TONES: Record<Row['outcome'], Tone> = {
   missing: 'warn',
 };
 
-const buildColumns = (isPlan: boolean): readonly Column<Row>[] => [
+const buildColumns = (run: Run): readonly Column<Row>[] => [
   { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
   {
     name: 'outcome',
@@ -37,20 +38,20 @@ const buildColumns = (isPlan: boolean): readonly Column<Row>[] => [
   {
     name: 'who',
     title: 'Person',
-    cell: (row) => <RowPerson row={row} isNew={isPlan && row.outcome === 'created'} />,
+    cell: (row) => <RowPerson row={row} />,
   },
-  { name: 'changes', title: 'Changes', cell: (row) => <RowChanges row={row} /> },
+  { name: 'changes', title: 'Changes', cell: (row) => <RowChanges row={row} run={run} /> },
 ];
 
-function RowChanges({ row }: { row: Row }) {
+function RowChanges({ row, run }: { row: Row; run: Run }) {
   const { errors, outcome } = row;
   return (
     <dl class="diff">
-      {errors.map(({ field, code, message }) => (
-        <div key={field + code}>
-          <dt>{getLabel(field)}</dt>
+      {errors.map((error) => (
+        <div key={error.field + error.code}>
+          <dt>{getLabel(error.field)}</dt>
           <dd>
-            {message} <code class="muted">{code}</code>
+            {error.value && <q>{error.value}</q>} <RowError run={run} error={error} />
           </dd>
         </div>
       ))}
@@ -62,15 +63,16 @@ function RowChanges({ row }: { row: Row }) {
 /** Shows the rows of a run by outcome, as a list or grouped by field. The service does not store unchanged rows. */
 export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
   const { query } = useUrl();
-  const [outcome = '', after = '', person = '', view = ''] = ['outcome', 'after', 'person', 'view'].map(
-    (name) => query.get(name) ?? '',
-  );
-  const isGrouped = view === 'fields';
-  const key = isWorking(run) ? undefined : [run.id, run.state, outcome, after, person, view].join();
+  const getParam = (name: string): string => query.get(name) ?? '';
+  const [outcome, person, view] = [getParam('outcome'), getParam('person'), getParam('view')];
+  const filter = { outcome, person, code: getParam('code'), after: getParam('after') };
+  const isGrouped = view === 'fields' && outcome !== 'error';
+  const isHidden = isWorking(run) || view === 'correct' || listOutcomes(run).length === 0;
+  const key = isHidden ? undefined : [run.id, run.state, view, ...Object.values(filter)].join();
   const { data, problem, isLoading } = useResource(key, (signal) =>
-    (isGrouped ? loadManyRows : loadRows)(run.id, { outcome, after, person }, signal),
+    (isGrouped ? loadManyRows : loadRows)(run.id, filter, signal),
   );
-  if (isWorking(run) || listOutcomes(run).length === 0) return null;
+  if (isHidden) return null;
   const kept = listOutcomes(run).filter(([each]) => each !== 'unchanged');
   const rows = data?.rows ?? [];
   return (
@@ -94,26 +96,22 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           label="Find a person"
           placeholder="Name of a user, or a complete external ID"
         />
-        <a
-          class="button"
-          href={toHref(`/imports/${run.id}`, { outcome, person, view: isGrouped ? '' : 'fields' })}
-        >
-          {isGrouped ? 'Row by row' : 'Group by field'}
-        </a>
+        {outcome !== 'error' && (
+          <a
+            class="button"
+            href={toHref(`/imports/${run.id}`, { outcome, person, view: isGrouped ? '' : 'fields' })}
+          >
+            {isGrouped ? 'Row by row' : 'Group by field'}
+          </a>
+        )}
       </div>
-      {outcome === 'error' && (
-        <p class="muted">Download the failed rows, correct them, and import the corrected file.</p>
-      )}
       <ProblemNote problem={problem} />
       {isGrouped ? (
-        <FieldGroups
-          rows={outcome === '' ? rows.filter((row) => row.outcome !== 'created') : rows}
-          isPart={after !== '' || data?.next !== ''}
-        />
+        <FieldGroups rows={rows} isPart={filter.after !== '' || data?.next !== ''} />
       ) : (
         <Table
           caption="Rows"
-          columns={buildColumns(isPlan)}
+          columns={buildColumns(run)}
           rows={rows}
           getKey={({ line, uuid, external_id }) => `${line ?? ''} ${uuid ?? ''} ${external_id}`}
           isLoading={isLoading}

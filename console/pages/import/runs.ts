@@ -68,7 +68,7 @@ export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
 }
 
 /** Maximum rows and external ids of one request. */
-export const MAX_IDS = 100;
+const MAX_IDS = 100;
 /** Maximum users that a search for a person considers. */
 const MAX_FOUND_USERS = 50;
 
@@ -95,12 +95,14 @@ export interface RowFilter {
   outcome: string;
   /** An external id or part of a user's name. Empty for all rows. */
   person: string;
+  /** An error code. Missing or empty for all rows. */
+  code?: string;
   after: string;
 }
 
 export async function loadRows(
   id: string,
-  { outcome, person, after }: RowFilter,
+  { outcome, person, code, after }: RowFilter,
   signal: AbortSignal,
   limit = ROWS_PER_PAGE,
 ) {
@@ -109,6 +111,7 @@ export async function loadRows(
     limit,
     ...(chosen.length > 0 && { outcome: chosen }),
     ...(person && { external_id: await findExternalIds(person, signal) }),
+    ...(code && { code }),
     ...(after && { after }),
   };
   const call = api.GET('/api/0.3/imports/{import_id}/rows', {
