@@ -46,7 +46,7 @@ export function createRowPresenter(
 const MAX_VALUE = 200;
 
 /** Adds the refused cell and the names of the conflicting user to an error. */
-export function describeError(
+function describeError(
   error: RowError,
   cells: ReadonlyMap<string, string> | undefined,
   people: People,
@@ -127,7 +127,7 @@ export function presentRun(run: ImportRun, details: RunDetails = NO_DETAILS): Im
       ...problemRows
         .map(presentRow)
         .flatMap(({ line, external_id, name, errors }) =>
-          errors.map((error) => ({ line, external_id, name, ...error })),
+          errors.map((error) => Object.assign({ line, external_id, name }, error)),
         ),
     ],
   };

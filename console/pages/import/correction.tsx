@@ -9,7 +9,7 @@ import { CheckField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
-import { DropZone } from '../new-import/drop-zone.js';
+import { DropZone } from '../../parts/drop-zone.js';
 import { type FailedRow, createFile, findColumn, loadFailedFile } from './failed-rows.js';
 import { RowError } from './row-error.js';
 import { RowPerson } from './row-person.js';
@@ -152,11 +152,9 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
       <Card title="Correct the rows in a spreadsheet">
         <p class="muted">Download the failed rows, correct them, then choose the corrected file.</p>
         <DropZone
-          file={undefined}
-          onFile={(chosen) => {
-            confirmIfUnsaved(() => {
-              send(chosen, new Set());
-            });
+          text="Drop the corrected CSV file here, or"
+          onFiles={([chosen]) => {
+            if (chosen) confirmIfUnsaved(() => send(chosen, new Set()));
           }}
         />
       </Card>

@@ -48,7 +48,7 @@ export class BulkChanges {
       errors.push({ ...UNKNOWN_MANAGER, field: 'change.manager_uuid' });
     if (errors.length > 0) throw createValidationError(errors);
     // Rejects invalid conditions at once. The users are read later.
-    if (conditions) this.search.readAll(conditions, actor);
+    if (conditions) await this.search.readAll(conditions, actor);
     if (options.allow_privileged) {
       assertScope(actor, 'webmasters');
       if (!options.dry_run) assertConfirmed(actor);

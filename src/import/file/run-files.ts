@@ -8,7 +8,7 @@ import { FileError, type FileErrorDetails } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
-import type { ImportOptions, ImportProfile, NamedProfile } from '../runs/import-options.js';
+import type { ImportProfile, NamedProfile } from '../runs/import-options.js';
 import { UnlistedWords } from '../mapping/unlisted-words.js';
 import { type HeaderOptions, RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 
@@ -59,7 +59,7 @@ export class RunFiles {
     const lineColumn = findLineColumn(names);
     return {
       reader,
-      /** Returns the line of a row in the file of the run that failed, or in this file if it is no `failed.csv`. */
+      /** Returns the line of a row in this file. For a `failed.csv`, returns the line in the file of its run. */
       lineOf: ({ line, cells, sourceCells = cells }: CsvRecord): number =>
         Number(sourceCells[lineColumn]) || line,
       readRecords,

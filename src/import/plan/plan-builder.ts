@@ -275,7 +275,7 @@ function addManagerLine(error: RowError, line: number): RowError {
  * Counts the failed rows by the row that made them fail, directly or through other rows.
  * @param providers maps each row to the failed row on which it depends, or to 0 if its manager is in no row.
  */
-export function listCauses(providers: ReadonlyMap<number, number>): Cause[] {
+function listCauses(providers: ReadonlyMap<number, number>): Cause[] {
   const roots = new Map<number, number>();
   const counts = new Map<number, number>();
   for (const start of providers.keys()) {
