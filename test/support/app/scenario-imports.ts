@@ -148,6 +148,6 @@ async function readRuns(key: Client, id: string): Promise<void> {
   await check(key.get('/users/export.csv?all=true'));
   const query =
     'role=Editor&status=Active&managed_by=default&fulltext_search=p1&external_id=p1&username=p1&email=p1&authname=saml:p1';
-  const more = `manager_uuid=${UNKNOWN}&updated_since=2026-01-01T00:00:00Z&created_since=2026-01-01T00:00:00Z&has_external_id=true`;
-  await check(key.get(`/users/export.csv?${query}&${more}`));
+  const more = `manager_uuid=${UNKNOWN}&updated_since=2026-01-01T00:00:00Z&created_since=2026-01-01T00:00:00Z&has_external_id=true&email_domain=p1&phone=1234`;
+  await check(key.get(`/users/export.csv?${query}&${more}&find=p1`));
 }
