@@ -279,14 +279,15 @@ function listCauses(providers: ReadonlyMap<number, number>): Cause[] {
   const roots = new Map<number, number>();
   const counts = new Map<number, number>();
   for (const start of providers.keys()) {
-    const path = [start];
-    for (let line = start; !roots.has(line);) {
-      const next = providers.get(line) ?? 0;
-      if (next === 0) roots.set(line, line);
-      else path.push((line = next));
+    const path = new Set<number>();
+    let line = start;
+    // Ends at a row that failed by itself, at a row with a known root, or at the second visit if rows need each other.
+    while (!roots.has(line) && !path.has(line)) {
+      path.add(line);
+      line = providers.get(line) || line;
     }
-    const root = roots.get(path.at(-1) ?? 0) ?? 0;
-    for (const line of path) roots.set(line, root);
+    const root = roots.get(line) ?? line;
+    for (const each of path) roots.set(each, root);
     if (root !== start) counts.set(root, (counts.get(root) ?? 0) + 1);
   }
   const causes = Array.from(counts, ([line, failures]) => ({ line, failures }));
