@@ -5,7 +5,7 @@ export type Value = string | boolean | readonly string[];
 export type Draft = Record<string, Value>;
 
 const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
-const LINES = [
+export const LINES = [
   'username',
   'email',
   'external_id',
@@ -14,7 +14,7 @@ const LINES = [
   'surname',
   'known_as',
 ] as const;
-const CONTACTS = ['phone', 'mobile'] as const;
+export const CONTACTS = ['phone', 'mobile'] as const;
 const CHECKBOXES = ['hide_email', 'hide_phone_numbers'] as const;
 
 /** Fields that users may change in their own profile (docs/interface.md, section 3). */

@@ -3,20 +3,10 @@ import { useId } from 'preact/hooks';
 import type { ProblemError } from '../../api/problem.js';
 import { useRoles } from '../../api/roles.js';
 import { CheckField, LongField, TextField } from '../../parts/field.js';
-import { type Draft, type Value, canEdit } from './draft.js';
+import { CONTACTS, type Draft, LINES, type Value, canEdit } from './draft.js';
 import { ManagerField } from './manager-field.js';
 
-const NAMES = [
-  'username',
-  'email',
-  'external_id',
-  'firstname',
-  'middle_name',
-  'surname',
-  'known_as',
-  'phone',
-  'mobile',
-];
+const NAMES = [...LINES, ...CONTACTS];
 const NETWORKS = ['social_media.linkedin', 'social_media.facebook', 'social_media.twitter'];
 /** Fields with an error of their own. */
 export const FIELDS = [

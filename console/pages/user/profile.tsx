@@ -5,21 +5,14 @@ import { getLabel, formatValue } from '../../lib/text.js';
 import { Icon } from '../../parts/icon.js';
 import { Card } from '../../parts/page.js';
 import { UserLink } from '../../parts/user-link.js';
-import { toDraft } from './draft.js';
+import { CONTACTS, LINES, toDraft } from './draft.js';
 import { Fact } from './facts.js';
 import type { UserVersion } from '../../api/users.js';
 import { ProfileForm } from './profile-form.js';
 
 const SHOWN = [
-  'username',
-  'email',
-  'external_id',
-  'firstname',
-  'middle_name',
-  'surname',
-  'known_as',
-  'phone',
-  'mobile',
+  ...LINES,
+  ...CONTACTS,
   'roles',
   'manager_uuid',
   'authname',
