@@ -39,7 +39,8 @@ export function LabelledField(
 }
 
 interface Input {
-  type?: 'text' | 'search' | 'password';
+  type?: 'text' | 'search' | 'password' | 'number';
+  step?: 'any';
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password';
   required?: boolean;
   autofocus?: boolean;

@@ -37,7 +37,7 @@ const PRESETS: Readonly<Record<string, readonly [text: string, factor: number]>>
   relaxed: ['Relaxed: twice the limits', 2],
 };
 
-/** The preset of the guards, and single limits, which override it. */
+/** Shows the preset of the guards, and the single limits that override the preset. */
 export function GuardFields({ editing: { draft, change, getError } }: { editing: Editing }) {
   const guards: Readonly<Record<string, string | Limits>> = { ...draft.guards };
   const preset = draft.guards?.preset ?? '';
@@ -45,9 +45,7 @@ export function GuardFields({ editing: { draft, change, getError } }: { editing:
     change({ guards: setMember(guards, name, value) });
   const limitsOf = (guard: string): Limits => (typeof guards[guard] === 'object' ? guards[guard] : {});
   const setLimit = (guard: string, limit: string, text: string): void => {
-    // A text that is not a number is left to the service, which reports the error.
-    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (text as unknown as number);
-    const limits = setMember(limitsOf(guard), limit, text === '' ? undefined : value);
+    const limits = setMember(limitsOf(guard), limit, text === '' ? undefined : Number(text));
     set(guard, Object.keys(limits).length > 0 ? limits : undefined);
   };
   return (
@@ -73,6 +71,7 @@ export function GuardFields({ editing: { draft, change, getError } }: { editing:
                   hint={`Default: ${normal * (PRESETS[preset]?.[1] ?? 1)}`}
                   value={String(limitsOf(guard)[limit] ?? '')}
                   error={getError(`guards.${guard}.${limit}`)}
+                  input={{ type: 'number', step: 'any' }}
                   onValue={(text) => setLimit(guard, limit, text)}
                 />
               ))}
