@@ -15,7 +15,7 @@ export function UserLink({ id }: { id: string }) {
   );
 }
 
-/** Creation time of the plan that a page shows. The users whom the plan creates do not exist yet. */
+/** Time at which the plan of the page was created. New users of the plan do not exist yet. */
 export const PlanTime = createContext('');
 
 /** Shows the name of a user, as a link if the user exists. Ids begin with a time (UUID version 7). */

@@ -73,8 +73,8 @@ export class DeletedUsers {
   }
 
   /**
-   * Permanently removes deleted users after their retention period, and usernames that are no longer reserved. Deletes in batches, so that other writers do not
-   * wait long.
+   * Permanently removes deleted users after their retention period, and usernames that are no longer reserved. Deletes in
+   * batches, so that other writers do not wait long.
    */
   async purge(): Promise<void> {
     const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);

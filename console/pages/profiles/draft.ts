@@ -18,7 +18,7 @@ export type TextMap = Readonly<Record<string, string>>;
 /** A draft with everything that its fields need. */
 export interface Editing {
   draft: Draft;
-  /** The profile as it is saved. Undefined for a new profile. */
+  /** The saved profile. Undefined for a new profile. */
   saved: Draft | undefined;
   /** The sample file as the draft reads it. */
   preview: Preview | undefined;

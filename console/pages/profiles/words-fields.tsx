@@ -7,13 +7,13 @@ import { SettingFields } from './settings-fields.js';
 
 /** Key of all words that are not listed. */
 const ANY_OTHER = '*';
-/** Select values for a word that stays as it is, and for a word that is removed. */
+/** Select values that keep the word of the file, and that remove the word from the profile. */
 const [UNCHANGED, REMOVED] = ['unchanged:', 'removed:'];
 
 interface Word {
   word: string;
   rows?: number;
-  /** Value that the word becomes. Null if it has none. */
+  /** Value to which the word is translated. Null without a translation. */
   meaning: string | null;
 }
 

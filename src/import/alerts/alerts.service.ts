@@ -28,8 +28,8 @@ const SHUTDOWN_MILLIS = 2000;
 
 /**
  * Sends alerts to operators (NOTIFY_URL, NOTIFY_COMMAND) about imports that wait for approval, end early or are overdue,
- * and about an unavailable drop folder. Only one instance sends alerts at a time. An alert is recorded only after its delivery, so
- * a crash may repeat an alert but never loses it. A failed alert is sent again.
+ * and about an unavailable drop folder. Only one instance sends alerts at a time. An alert is recorded only after its
+ * delivery, so a crash may repeat an alert but never loses it. A failed alert is sent again.
  */
 @Injectable()
 export class Alerts implements BeforeApplicationShutdown {

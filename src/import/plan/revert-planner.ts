@@ -25,8 +25,8 @@ const USER_DELETED: RowError = { field: 'uuid', code: 'not_found', message: 'no 
 
 /**
  * Plans the revert of a run. Restores values that have not changed since the run, and reports other values as conflicts.
- * Restores users whom the run deleted. Deletes users whom the run created, or blocks them if they are in use. The rows of
- * a revert are numbered from 1. A change that the initiator is not allowed to make becomes a conflict.
+ * Restores the users that the run deleted. Deletes the unused users that the run created, and blocks the other created
+ * users. The rows of a revert are numbered from 1. A change that the initiator is not allowed to make becomes a conflict.
  */
 @Injectable()
 export class RevertPlanner {

@@ -15,8 +15,8 @@ import { type Visibility, hideInRow } from '../runs/visible-values.js';
 
 const BATCH = 500;
 /**
- * Columns of `failed.csv` for a revert or a bulk change, which has one line per conflict. `_value` is the value that could not be
- * restored.
+ * Columns of `failed.csv` for a revert or a bulk change. The file has one line for each conflict. `_value` is the value
+ * that could not be restored.
  */
 const CONFLICTS = ['ExternalId', '_uuid', '_field', '_value', ...ADDED_COLUMNS.slice(1)];
 /**

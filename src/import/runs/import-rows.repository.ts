@@ -159,7 +159,9 @@ export class ImportRowsRepository {
     for await (const rows of readPages(MIN_LINE, lineOf, readRows)) yield* rows;
   }
 
-  /** Returns true if a plan blocks or deletes the user. The query runs in a separate process, because it may read many rows. */
+  /**
+   * Returns true if a plan blocks or deletes the user. The query runs in a separate process, because it may read many rows.
+   */
   async isUserBlocked(runId: string, user_uuid: string): Promise<boolean> {
     const query =
       "SELECT outcome, changes FROM import_rows WHERE run_id = ? AND outcome IN ('blocked', 'deleted', 'error') AND user_uuid = ?";

@@ -113,7 +113,10 @@ export class SetValidator {
   private readonly links = new Dependencies();
   private readonly failed = new NumberSet();
   private readonly failures = new Map<number, Failure[]>();
-  /** Maps each change that failed only because of another change to that change, or to 0 if no change creates its manager. */
+  /**
+   * Maps each change that failed only because of another change to the other change, or to 0 if no change creates its
+   * manager.
+   */
   readonly providers = new Map<number, number>();
 
   constructor(private readonly options: SetOptions) {
