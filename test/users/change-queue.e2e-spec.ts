@@ -327,12 +327,15 @@ test('a request that cannot store its response does not affect requests that sti
 test('a transaction that cannot begin does not delay the changes of other requests', async () => {
   const [slow, ...others] = await createMany(9);
   const begin = database.begin.bind(database);
+  const started = Promise.withResolvers<undefined>();
   const end = Promise.withResolvers<undefined>();
   jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
+    started.resolve(undefined);
     await end.promise;
     return begin();
   });
   const first = changeAll([slow], '8');
+  await started.promise;
   const rest = changeAll(others, '8');
   const answers = await Promise.race([rest, delay(5000, [])]);
   end.resolve(undefined);
