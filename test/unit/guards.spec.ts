@@ -7,18 +7,19 @@ import {
   createStaff,
   edit,
   planNight,
+  toChange,
 } from '../support/data/guard-plan.js';
 
 type Build = (size: number, count: number) => Night | Promise<Night>;
 
 /** Plans changes of the first `count` users that `isEligible` returns true for. */
 const change =
-  (make: Edit, setUp: Edit = () => ({}), isEligible: (user: User) => boolean = () => true): Build =>
+  (make: Edit, setUp: Edit = {}, isEligible: (user: User) => boolean = () => true): Build =>
   (size, count) => {
     const before = edit(createStaff(size), setUp);
     let changed = 0;
     const file = edit(before, (user, i, all) =>
-      isEligible(user) && changed++ < count ? make(user, i, all) : {},
+      isEligible(user) && changed++ < count ? toChange(make)(user, i, all) : {},
     );
     return { before, file };
   };
@@ -28,14 +29,11 @@ const changeNames: Edit = (_, i) => ({ firstname: `Xw${i}`, surname: `Qkj${i}` }
 
 /** Guard, what is counted, sizes with their limits, and the plan. Limits follow from interface §6. */
 const CASES: readonly [guard: string, sizes: Readonly<Record<number, number>>, build: Build][] = [
-  ['deactivations', { 8: 3, 40: 4, 100: 10, 1000: 100, 20000: 400 }, change(() => ({ status: 'Blocked' }))],
+  ['deactivations', { 8: 3, 40: 4, 100: 10, 1000: 100, 20000: 400 }, change({ status: 'Blocked' })],
   [
     'reactivations',
     { 8: 3, 40: 3, 100: 5, 1000: 20, 20000: 400 },
-    change(
-      () => ({ status: 'Active' }),
-      () => ({ status: 'Blocked' }),
-    ),
+    change({ status: 'Active' }, { status: 'Blocked' }),
   ],
   [
     'created',
@@ -45,42 +43,29 @@ const CASES: readonly [guard: string, sizes: Readonly<Record<number, number>>, b
   [
     'role_holders roles.Editor.given',
     { 8: 3, 100: 5, 1000: 20 },
-    change(
-      () => ({ roles: ['Reader', 'Editor'] }),
-      undefined,
-      (user) => !isEditor(user),
-    ),
+    change({ roles: ['Reader', 'Editor'] }, {}, (user) => !isEditor(user)),
   ],
   [
     'role_holders roles.Editor.taken',
     { 40: 3, 100: 5, 1000: 20 },
-    change(() => ({ roles: ['Reader'] }), undefined, isEditor),
+    change({ roles: ['Reader'] }, {}, isEditor),
   ],
   ['changed_field phone', { 8: 3, 40: 8, 100: 20, 1000: 200 }, change(setPhone)],
   [
     'changed_field about_me',
     { 100: 5, 1000: 5 },
-    change(
-      () => ({ about_me: 'b' }),
-      (_, i) => ({ about_me: i < 20 ? 'a' : '' }),
-    ),
+    change({ about_me: 'b' }, (_, i) => ({ about_me: i < 20 ? 'a' : '' })),
   ],
-  ['changed_field hide_email.on', { 8: 3, 100: 20 }, change(() => ({ hide_email: true }))],
+  ['changed_field hide_email.on', { 8: 3, 100: 20 }, change({ hide_email: true })],
   [
     'changed_field hide_email.off',
     { 40: 4, 100: 5 },
-    change(
-      () => ({ hide_email: false }),
-      (_, i) => ({ hide_email: i < 20 }),
-    ),
+    change({ hide_email: false }, (_, i) => ({ hide_email: i < 20 })),
   ],
   [
     'changed_field social_media.twitter',
     { 100: 20 },
-    change(
-      () => ({ social_media: { twitter: 'b' } }),
-      () => ({ social_media: { twitter: 'a' } }),
-    ),
+    change({ social_media: { twitter: 'b' } }, { social_media: { twitter: 'a' } }),
   ],
   ...(['username', 'email'] as const).flatMap((field): (typeof CASES)[number][] => [
     [
@@ -100,7 +85,7 @@ const CASES: readonly [guard: string, sizes: Readonly<Record<number, number>>, b
     { 40: 4, 200: 20, 1000: 100 },
     change(
       (_, i) => ({ manager_uuid: `n${i}` }),
-      undefined,
+      {},
       ({ uuid }) => Number(uuid.slice(1)) % 8 < 4,
     ),
   ],
@@ -110,16 +95,16 @@ const CASES: readonly [guard: string, sizes: Readonly<Record<number, number>>, b
     { 64: 51, 200: 100, 1000: 300 },
     change((user) => ({ manager_uuid: `n${user.manager_uuid}` })),
   ],
-  ['emptied_field phone', { 8: 3, 40: 4, 100: 10, 1000: 100 }, change(() => ({ phone: '' }))],
-  ['emptied_field authname', { 100: 5, 1000: 20 }, change(() => ({ authname: {} }))],
-  ['emptied_field manager_uuid', { 100: 10 }, change(() => ({ manager_uuid: null }))],
+  ['emptied_field phone', { 8: 3, 40: 4, 100: 10, 1000: 100 }, change({ phone: '' })],
+  ['emptied_field authname', { 100: 5, 1000: 20 }, change({ authname: {} })],
+  ['emptied_field manager_uuid', { 100: 10 }, change({ manager_uuid: null })],
   ['other_person', { 8: 3, 100: 3, 1000: 5, 20000: 100 }, change(changeNames)],
   [
     'slid_column phone',
     { 8: 3, 100: 5, 1000: 5, 2000: 10 },
     change(
       (_, i, all) => ({ phone: all[i - 1]?.phone ?? '' }),
-      undefined,
+      {},
       ({ uuid }) => uuid !== 'u000000',
     ),
   ],
@@ -209,7 +194,7 @@ describe.each(CASES)('the guard %s', (name, sizes, build) => {
 
 /** Plans a file that blocks `count` of 100 users, who have nothing in common. */
 const block = (count: number, night: Partial<Night> = {}) => planNight({ ...blockOf(100, count), ...night });
-const blockOf = change(() => ({ status: 'Blocked' })) as (size: number, count: number) => Night;
+const blockOf = change({ status: 'Blocked' }) as (size: number, count: number) => Night;
 const hasHit = async (count: number, night: Partial<Night>) =>
   isHit(await block(count, night), 'deactivations');
 

@@ -43,13 +43,18 @@ function createPerson(i: number): User {
 export const createStaff = (count: number): User[] =>
   Array.from({ length: count }, (_, i) => createPerson(i));
 
-/** Returns the change of a user, or false if the file lacks the user. */
-export type Edit = (user: User, i: number, all: readonly User[]) => Partial<User> | false;
+type Changed = Partial<User> | false;
+type Change = (user: User, i: number, all: readonly User[]) => Changed;
+/** The change of a user, or a function that returns it. `false` means that the file lacks the user. */
+export type Edit = Changed | Change;
+
+/** Returns an edit as a function. */
+export const toChange = (edit: Edit): Change => (typeof edit === 'function' ? edit : () => edit);
 
 /** Returns copies of users with changes. Users who do not change stay the same object. */
 export function edit(staff: readonly User[], change: Edit): User[] {
   return staff.flatMap((user, i) => {
-    const changes = change(user, i, staff);
+    const changes = toChange(change)(user, i, staff);
     if (changes === false) return [];
     return Object.keys(changes).length === 0 ? [user] : [{ ...user, ...changes }];
   });
