@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { getUserName } from '../../src/cli/application.js';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, runImport, findUser, awaitRun, writeFile } from '../support/app/imports.js';
+import { csv, runImport, findUser, writeFile } from '../support/app/imports.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 import { occupyPort } from '../support/process/process.js';
 
@@ -208,18 +208,4 @@ test('rollcall imports --url reports a wrong key or unreachable service', async 
     `rollcall failed. No service answers at http://127.0.0.1:${port} (ECONNREFUSED). Check --url.\n`,
   ]);
   expect((await runImports(['list', '--url', `${app.url}/`], { ROLLCALL_KEY: API_KEY })).code).toBe(0);
-});
-
-test('an import can be reverted after a planned or rejected revert', async () => {
-  const { id } = await runImport(app.key, buildFile(3, '1'), `dataset=${name}`);
-  const plan = await app.key.post(`/imports/${id}/revert?dry_run=true`);
-  expect((await awaitRun(app.key, plan.body.id)).state).toBe('planned');
-  const other = await app.key.post(`/imports/${id}/revert?dry_run=true`);
-  expect((await awaitRun(app.key, other.body.id)).state).toBe('planned');
-  await app.key.post(`/imports/${other.body.id}/reject`);
-  const undone = await awaitRun(app.key, (await app.key.post(`/imports/${id}/revert`)).body.id);
-  expect(undone.state).toBe('completed');
-  // The plan is outdated.
-  await app.key.post(`/imports/${plan.body.id}/apply`);
-  expect((await awaitRun(app.key, plan.body.id)).state).toBe('superseded');
 });

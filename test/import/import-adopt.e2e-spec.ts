@@ -1,9 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
-import type { Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
-import { countsOf, csv, runImport, findUser, rowsOf, upload } from '../support/app/imports.js';
+import { countsOf, csv, readFailed, runImport, findUser, rowsOf, upload } from '../support/app/imports.js';
 
 /** Files with the option `adopt`, which link existing users without an `external_id` to their rows. */
 const app = setUpApp();
@@ -35,14 +34,9 @@ test('with adopt=email, a manager in an invalid row is reported as unknown', asy
   await createUnlinked('b', 3);
   const bad = row('b', 1, '').replace('b1,b1', `b1,${'x'.repeat(300)}`);
   const run = await runImport(app.key, csv(HEAD, row('b', 0, 'b1'), bad, row('b', 2, '')), 'adopt=email');
-  const errors = (await rowsOf(app.key, run.id, 'outcome=error')).map(({ line, errors: [error] }) => [
-    line,
-    error.field,
-    error.code,
-  ]);
-  expect(errors).toEqual([
-    [2, 'manager_uuid', 'unknown_reference'],
-    [3, 'username', 'too_long'],
+  expect(run.problems).toMatchObject([
+    { line: 2, field: 'manager_uuid', code: 'unknown_reference' },
+    { line: 3, field: 'username', code: 'too_long' },
   ]);
   expect(await findUser(app.key, 'b0')).toBeUndefined();
   expect((await findUser(app.key, 'b2')).username).toBe('b2');
@@ -51,12 +45,9 @@ test('with adopt=email, a manager in an invalid row is reported as unknown', asy
 test('with adopt=email, a row that creates a manager cycle fails', async () => {
   const [first, second] = await createUnlinked('c', 2);
   await app.key.put(`/users/${first?.uuid}`, { manager_uuid: second?.uuid });
-  const run = await runImport(
-    app.key,
-    csv('ExternalId,Email,Manager', 'c1,c1@example.org,c0', 'c0,c0@example.org,'),
-    'adopt=email&blank_cells=keep',
-  );
-  expect(run.problems.map(({ line, code }: Json) => [line, code])).toEqual([[2, 'cycle']]);
+  const file = csv('ExternalId,Email,Manager', 'c1,c1@example.org,c0', 'c0,c0@example.org,');
+  const run = await runImport(app.key, file, 'adopt=email&blank_cells=keep');
+  expect(run.problems).toMatchObject([{ line: 2, code: 'cycle' }]);
 });
 
 test('with adopt=email, a row of another person fails, and so does a row with that manager', async () => {
@@ -91,12 +82,8 @@ test('adopt_rows of a correction links the conflicting users of failed rows', as
   await runImport(app.key, csv(head, line('p1', 'p1', '', 'Ann', 'Lee')), 'dataset=people');
   const rehired = await findUser(app.key, 'p1');
   const unlinked = await create(app.key, { username: 'q1', email: 'q1@example.org', surname: 'Poe' });
-  const file = csv(
-    head,
-    line('p2', 'p1', '', 'Ann', 'Lee'),
-    line('q1', 'q1', '', 'Bo', 'Bell'),
-    line('r1', 'r1', 'p2'),
-  );
+  const rows = [line('p2', 'p1', '', 'Ann', 'Lee'), line('q1', 'q1', '', 'Bo', 'Bell')];
+  const file = csv(head, ...rows, line('r1', 'r1', 'p2'));
   const run = await runImport(app.key, file, 'dataset=people&mode=upsert&blank_cells=keep');
   expect(run.causes).toEqual([{ line: 2, failures: 1 }]);
   const ann = { username: 'p1', name: 'Ann Lee' };
@@ -107,16 +94,13 @@ test('adopt_rows of a correction links the conflicting users of failed rows', as
     { line: 3, code: 'unlinked_conflict', value: 'q1@example.org' },
     { line: 4, code: 'unknown_reference', value: 'p2', depends_on_line: 2 },
   ]);
-  const failed = (await app.key.get(`/imports/${run.id}/failed.csv`)).text;
+  const failed = await readFailed(app.key, run.id);
   const plan = await runImport(app.key, failed, 'adopt_rows=2,3&dry_run=true');
   expect([plan.corrects, countsOf(plan), plan.problems]).toEqual([run.id, { created: 1, updated: 2 }, []]);
-  const [status, key] = [
-    async (query: string) => (await upload(app.key, failed, query)).body.code,
-    'corrects',
-  ];
-  expect(await status(`${key}=${UNKNOWN}`)).toBe('validation_failed');
+  const codeFor = async (query: string) => (await upload(app.key, failed, query)).body.code;
+  expect(await codeFor(`corrects=${UNKNOWN}`)).toBe('validation_failed');
   const waiting = await runImport(app.key, csv(head, line('z', 'z')), 'dry_run=true');
-  expect(await status(`${key}=${waiting.id}`)).toBe('wrong_state');
+  expect(await codeFor(`corrects=${waiting.id}`)).toBe('wrong_state');
   const { client } = await aKey(app, 'imports:write', 'imports:read');
   expect((await upload(client, failed)).body.code).toBe('insufficient_scope');
   const both = csv(head, line('p2', 'p1'), line('p1', 'p1'));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { countsOf, csv, runImport, findUser } from '../support/app/imports.js';
+import { countsOf, csv, expectRun, readRun, runImport, findUser } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 
 /** Data sets that a source delivers in several files (interface §6, option `part`). */
@@ -9,6 +9,7 @@ const app = setUpApp(LAX_GUARDS);
 
 const people = (part: string, count = 30) => peopleOf(`${part}-`, count);
 const send = (rows: readonly string[], options: string) => runImport(app.key, csv(HEAD, ...rows), options);
+const NONE = { reported: 0, blocked: 0 };
 const statusOf = async (id: string) => (await findUser(app.key, id)).status;
 
 test('an import of a part counts only missing users of the part', async () => {
@@ -17,11 +18,8 @@ test('an import of a part counts only missing users of the part', async () => {
     send(rows, `dataset=offices&part=${part}&missing=block`);
   expect((await sendPart(north, 'north')).state).toBe('completed');
   const second = await sendPart(south, 'south');
-  expect({ state: second.state, missing: second.missing, part: second.options.part }).toEqual({
-    state: 'completed',
-    missing: { reported: 0, blocked: 0 },
-    part: 'south',
-  });
+  expectRun(second, 'completed', { created: 30 }, NONE);
+  expect(second.options.part).toBe('south');
   const later = await sendPart(north.slice(1), 'north');
   expect([later.state, later.missing]).toEqual(['completed', { reported: 1, blocked: 1 }]);
   expect(await statusOf('north-0')).toBe('Blocked');
@@ -37,7 +35,7 @@ test('moving a user to another part leaves the user active', async () => {
   await sendPart(west, 'west');
   const [mover = ''] = east;
   await sendPart([...west, mover], 'west'); // added to the new part first
-  expect((await sendPart(east.slice(1), 'east')).missing).toEqual({ reported: 0, blocked: 0 });
+  expect((await sendPart(east.slice(1), 'east')).missing).toEqual(NONE);
   expect(await statusOf('east-0')).toBe('Active');
   expect((await sendPart(west, 'west')).missing).toEqual({ reported: 1, blocked: 1 }); // removed from the old part first
   expect(countsOf(await sendPart(east, 'east'))).toEqual({ reactivated: 1, unchanged: 29 });
@@ -49,11 +47,7 @@ test('splitting a data set into parts creates no missing users', async () => {
   await send(all, 'dataset=cut&missing=block');
   for (const part of [0, 1]) {
     const run = await send(all.slice(part * 20, part * 20 + 20), `dataset=cut&part=p${part}&missing=block`);
-    expect([run.state, countsOf(run), run.missing]).toEqual([
-      'completed',
-      { unchanged: 20 },
-      { reported: 0, blocked: 0 },
-    ]);
+    expectRun(run, 'completed', { unchanged: 20 }, NONE);
   }
   const later = await send(all.slice(1, 20), 'dataset=cut&part=p0&missing=block');
   expect(later.missing).toEqual({ reported: 1, blocked: 1 });
@@ -65,14 +59,10 @@ test('an import without a part covers all parts of the data set', async () => {
   await send(south, 'dataset=whole&part=south&missing=block');
   const rest = [...north.slice(1), ...south.slice(1)];
   const first = await send(rest, 'dataset=whole&missing=block');
-  expect([first.state, countsOf(first), first.missing]).toEqual([
-    'completed',
-    { unchanged: 38 },
-    { reported: 2, blocked: 2 },
-  ]);
+  expectRun(first, 'completed', { unchanged: 38 }, { reported: 2, blocked: 2 });
   // Users in this file no longer belong to a part.
   const later = await send(north.slice(5), 'dataset=whole&part=north&missing=report');
-  expect(later.missing).toEqual({ reported: 0, blocked: 0 });
+  expect(later.missing).toEqual(NONE);
   expect(await statusOf('whole-n-0')).toBe('Blocked');
   expect(await statusOf('whole-s-0')).toBe('Blocked');
 });
@@ -85,10 +75,8 @@ test('an import of a part supersedes only waiting imports of the part', async ()
   const [a, b] = [await sendWaiting('a'), await sendWaiting('b')];
   expect({ a: a.state, b: b.state }).toEqual({ a: 'needs_approval', b: 'needs_approval' });
   await send(people('park-b', 6), 'dataset=park&part=b&missing=block');
-  const states = await Promise.all(
-    [a, b].map(async ({ id }) => (await app.key.get(`/imports/${id}`)).body.state),
-  );
-  expect(states).toEqual(['needs_approval', 'superseded']);
+  const runs = await Promise.all([a, b].map(({ id }) => readRun(app.key, id)));
+  expect(runs.map(({ state }) => state)).toEqual(['needs_approval', 'superseded']);
 });
 
 test('the deactivations guard adds up the missing users of each part separately', async () => {

@@ -1,23 +1,16 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { toDbTime } from '../../src/platform/common/time.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
-import { databaseOf } from '../support/app/people.js';
+import { csv, decide, guardOf, runImport, findUser } from '../support/app/imports.js';
+import { databaseOf, inSeconds } from '../support/app/people.js';
 
 /** Guards that compare a run with earlier runs of its data set. */
 const app = setUpApp();
-const DAY_MILLIS = 24 * 3_600_000;
 let n = 0;
 let dataset = '';
 beforeEach(() => void (dataset = `h${++n}`));
 
-interface Cells {
-  phone?: string;
-  status?: string;
-  mail?: string;
-  surname?: string;
-}
+type Cells = Partial<Record<'phone' | 'status' | 'mail' | 'surname', string>>;
 /** Returns a file of `count` users from number `from` on, with the cells that `change` replaces. */
 const fileOf = (count: number, change: (i: number) => Cells = () => ({}), from = 0): string =>
   csv(
@@ -25,13 +18,8 @@ const fileOf = (count: number, change: (i: number) => Cells = () => ({}), from =
     ...Array.from({ length: count }, (_, row) => {
       const i = from + row;
       const id = `${dataset}-${i}`;
-      const {
-        phone = `+44 ${1000 + i}`,
-        status = 'Active',
-        mail = `${id}@example.org`,
-        surname = `Sun${i}`,
-      } = change(i);
-      return `${id},${id},${mail},${surname},${phone},${status}`;
+      const { phone = `+44 ${1000 + i}`, status = 'Active', mail, surname = `Sun${i}` } = change(i);
+      return `${id},${id},${mail ?? `${id}@example.org`},${surname},${phone},${status}`;
     }),
   );
 const importFile = async (file: string, options = ''): Promise<Json> =>
@@ -43,19 +31,14 @@ const hitsOf = (run: Json): string[] =>
 const expectPassed = (run: Json) => expect([hitsOf(run), run.state]).toEqual([[], 'completed']);
 const expectWaiting = (run: Json, ...guards: string[]) =>
   expect([hitsOf(run), run.state]).toEqual([guards, 'needs_approval']);
-const approve = async ({ id }: Json): Promise<Json> => {
-  expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
-  return awaitRun(app.key, id as string);
-};
-const revert = async ({ id }: Json): Promise<Json> => {
-  return awaitRun(app.key, (await app.key.post(`/imports/${id as string}/revert`)).body.id as string);
-};
+const approve = ({ id }: Json): Promise<Json> => decide(app.key, id, 'apply');
+const revert = ({ id }: Json): Promise<Json> => decide(app.key, id, 'revert');
 
 test('the deactivations guard adds up 30 days without approved and reverted imports', async () => {
   const finishAll = (days: number) =>
     databaseOf(app).execute(
       'UPDATE import_runs SET finished = ? WHERE dataset = ? AND finished IS NOT NULL',
-      [toDbTime(new Date(Date.now() - days * DAY_MILLIS)), dataset],
+      [inSeconds(-days * 24 * 3600), dataset],
     );
   /** Blocks the first users, and users from the 30th on. */
   const sendBlocked = async (first: number, more = 0): Promise<Json> =>
@@ -82,15 +65,10 @@ test('the old_file guard stops a file that only takes back the last changes', as
   expectPassed(await send(62, moveSix)); // no changes
   const run = await send(62);
   expectWaiting(run, 'old_file');
-  const guard = run.guards.find(({ name }: Json) => name === 'old_file');
+  const guard = guardOf(run, 'old_file');
   expect(guard).toMatchObject({ value: 6, limit: 5 });
-  expect(guard.examples[0]).toEqual({
-    line: 2,
-    external_id: `${dataset}-0`,
-    name: 'Sun0',
-    old: '+49 1000',
-    new: '+44 1000',
-  });
+  const first = { line: 2, external_id: `${dataset}-0`, name: 'Sun0' };
+  expect(guard.examples[0]).toEqual({ ...first, old: '+49 1000', new: '+44 1000' });
   expectPassed(await send(62, (i) => (i === 40 ? { phone: '+49 1040' } : {}))); // a correction brings something new
 });
 
@@ -106,10 +84,7 @@ test('importing users of another data set needs approval only once', async () =>
     runImport(app.key, fileOf(40, change), `dataset=${dataset}-typo`);
   const run = await importOther();
   expectWaiting(run, 'foreign_dataset');
-  expect(run.guards.find(({ name }: Json) => name === 'foreign_dataset')).toMatchObject({
-    value: 40,
-    limit: 4,
-  });
+  expect(guardOf(run, 'foreign_dataset')).toMatchObject({ value: 40, limit: 4 });
   expect((await approve(run)).state).toBe('completed');
   expectPassed(await importOther((i) => (i < 2 ? { phone: '+49 1000' } : {})));
   expectPassed(await importOther((i) => (i < 3 ? { phone: '+49 1000' } : {})));
@@ -133,13 +108,9 @@ test('the errors guard ignores errors repeated from the last import', async () =
   const failRows = (from: number, to: number) => (i: number) => (i >= from && i < to ? { mail: 'x' } : {});
   const first = await send(60, failRows(0, 8));
   expectWaiting(first, 'errors');
-  expect(first.guards.find(({ name }: Json) => name === 'errors').examples[0]).toEqual({
-    line: 2,
-    external_id: `${dataset}-0`,
-    name: 'Sun0',
-    old: null,
-    new: 'Email must be an e-mail address',
-  });
+  const change = { old: null, new: 'Email must be an e-mail address' };
+  const example = { line: 2, external_id: `${dataset}-0`, name: 'Sun0', ...change };
+  expect(guardOf(first, 'errors').examples[0]).toEqual(example);
   expect((await approve(first)).state).toBe('completed_with_errors');
   const same = await send(60, failRows(0, 8));
   expect([hitsOf(same), same.state]).toEqual([[], 'completed_with_errors']);

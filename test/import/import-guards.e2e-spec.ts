@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
+import { awaitRun, countsOf, csv, decide, findUser, readRun, runImport } from '../support/app/imports.js';
 import { shiftUp } from '../nights/changes.js';
 import { people, toCsv } from '../nights/people.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
@@ -48,12 +48,8 @@ describe('a waiting import', () => {
   test('is superseded at the approval if a user has changed', async () => {
     const run = await createWaiting();
     await app.key.put(`/users/${(await findUser(app.key, `${dataset}-0`)).uuid}`, { status: 'Blocked' });
-    await app.key.post(`/imports/${run.id}/apply`);
-    const done = await awaitRun(app.key, run.id);
-    expect({ state: done.state, code: done.problems[0].code }).toEqual({
-      state: 'superseded',
-      code: 'plan_changed',
-    });
+    const done = await decide(app.key, run.id, 'apply');
+    expect([done.state, done.problems[0].code]).toEqual(['superseded', 'plan_changed']);
     expect((await findUser(app.key, `${dataset}-1`)).status).toBe('Active');
   });
   test.each([
@@ -70,7 +66,7 @@ describe('a waiting import', () => {
   test('is superseded by a newer import of the data set', async () => {
     const run = await createWaiting();
     const newer = await importRows(30);
-    const old = (await app.key.get(`/imports/${run.id}`)).body;
+    const old = await readRun(app.key, run.id);
     expect(newer.state).toBe('completed');
     expect([old.state, old.problems[0].code]).toEqual(['superseded', 'newer_run']);
   });

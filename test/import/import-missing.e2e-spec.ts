@@ -50,21 +50,15 @@ test('rows of out-of-scope users do not reduce the missing count', async () => {
   await runImport(app.key, csv(`${HEAD},Status,Roles`, ...rows.slice(0, 2)), options);
   await runImport(app.key, csv(`${HEAD},Status,Roles`, rows[2] ?? ''), 'dataset=another');
   const names = [blocked, master, other, 'h-twice', 'h-twice'];
-  const run = await runImport(
-    app.key,
-    csv(HEAD, ...names.map((name) => person(name))),
-    `${options}&missing=report`,
-  );
+  const file = csv(HEAD, ...names.map((name) => person(name)));
+  const run = await runImport(app.key, file, `${options}&missing=report`);
   expect(run.missing).toEqual({ reported: 1, blocked: 0 });
 });
 
 test('Webmasters and users of other data sets are never missing', async () => {
   await runImport(app.key, fileOf('o-1'), 'dataset=other');
-  await runImport(
-    app.key,
-    csv(`${HEAD},Roles`, `${person('o-2')},Webmaster`, `${person('o-3')},`),
-    'dataset=own&allow_privileged=true',
-  );
+  const roles = csv(`${HEAD},Roles`, person('o-2', 'Webmaster'), person('o-3', ''));
+  await runImport(app.key, roles, 'dataset=own&allow_privileged=true');
   const run = await runImport(app.key, fileOf('o-3'), 'dataset=own&missing=report');
   expect(run.missing).toEqual({ reported: 0, blocked: 0 });
   expect(await statusOf('o-1')).toBe('Active');
@@ -75,10 +69,8 @@ test('importing an API-created user sets the data set of the user', async () => 
   const user = await create(app.key, { username: 'api', email: 'api@example.org', external_id: 'api' });
   const before = (await app.key.get(`/users/${user.uuid as string}`)).body;
   expect(countsOf(await runImport(app.key, fileOf('api'), 'dataset=claims'))).toEqual({ unchanged: 1 });
-  expect((await app.key.get(`/users/${user.uuid as string}`)).body).toEqual({
-    ...before,
-    managed_by: 'claims',
-  });
+  const after = (await app.key.get(`/users/${user.uuid as string}`)).body;
+  expect(after).toEqual({ ...before, managed_by: 'claims' });
   expect((await app.key.get('/users/search?managed_by=claims')).body.Count).toBe(1);
 });
 
