@@ -1,9 +1,8 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, jest, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { Applier } from '../../src/import/apply/applier.service.js';
 import type { Json } from '../support/app/client.js';
+import { setUpDropFolder, setUpSchedule } from '../support/app/drop-folder.js';
 import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
 import { describeConfiguredConsole, describeConsole } from '../support/browser/console-service.js';
 import { csv, runImport, awaitRun, findUser, upload } from '../support/app/imports.js';
@@ -193,16 +192,12 @@ describeConsole('imports in the console', (service) => {
   });
 });
 
-const DROP = mkdtempSync(join(tmpdir(), 'rollcall-drop-'));
-const SCHEDULE = { IMPORT_FOLDER: DROP, IMPORT_PATTERN: 'hr*.csv', IMPORT_CRON: '0 0 1 1 *' };
+const drop = setUpDropFolder();
+const SCHEDULE = { ...setUpSchedule(drop), IMPORT_PATTERN: 'hr*.csv' };
 
 describeConfiguredConsole('the schedule in the console', SCHEDULE, (service) => {
-  afterAll(() => {
-    rmSync(DROP, { recursive: true });
-  });
-
   test('a file is uploaded into the drop folder and imported', async () => {
-    writeFileSync(join(DROP, 'other.csv'), '');
+    drop.addFile('other.csv');
     const page = await service.openAsAdmin('/console/schedule');
     const choose = (name: string) =>
       page.page.locator('input[type=file]').setInputFiles({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
@@ -9,6 +9,7 @@ import { errorCodeOf } from '../../src/platform/common/errors.js';
 import { Log } from '../../src/platform/telemetry/log.js';
 import { TestDropFolder, ScheduleFixture, missTick } from '../support/app/drop-folder.js';
 import { csv, findUser } from '../support/app/imports.js';
+import { ODD_ENTRIES } from '../support/data/folder.js';
 import { Process, envOf } from '../support/process/process.js';
 
 /** Entries that a process with write access can put into the drop folder. They must not affect other files. */
@@ -32,23 +33,10 @@ afterEach(async () => {
 
 const ID = '01a1fc00-0000-7000-8000-00000000dead';
 
-const KINDS: Record<string, (path: string) => void> = {
-  'a symbolic link': (path) => {
-    symlinkSync(secret, path);
-  },
-  'a folder': (path) => {
-    mkdirSync(path);
-  },
-  'a pipe': (path) => {
-    execFileSync('mkfifo', [path]);
-  },
-  'a socket': (path) => {
-    servers.push(createServer().listen(path));
-  },
-  'a file with several names (hard links)': (path) => {
-    linkSync(secret, path);
-  },
-};
+const KINDS: typeof ODD_ENTRIES = [
+  ...ODD_ENTRIES,
+  ['a socket', (path) => servers.push(createServer().listen(path))],
+];
 /** Returns the skipped files in the log, as `file: reason`. */
 const getSkipped = (warnings: { mock: { calls: Parameters<Log['warn']>[] } }) =>
   warnings.mock.calls
@@ -56,14 +44,13 @@ const getSkipped = (warnings: { mock: { calls: Parameters<Log['warn']>[] } }) =>
     .map(([, { file, reason }]) => `${file}: ${reason}`);
 
 test('an import schedule skips links, folders, pipes and sockets', async () => {
-  const kinds = Object.entries(KINDS);
-  const names = kinds.map((_, i) => `a${i}.csv`);
-  const entries = kinds.map((_, i) => `${ID.replace('dead', `000${i}`)}~a.csv`);
-  kinds.forEach(([, make], i) => {
-    make(join(drop.folder, names[i] ?? ''));
+  const names = KINDS.map((_, i) => `a${i}.csv`);
+  const entries = KINDS.map((_, i) => `${ID.replace('dead', `000${i}`)}~a.csv`);
+  for (const [i, [, create]] of KINDS.entries()) {
+    await create(join(drop.folder, names[i] ?? ''), secret);
     drop.markDone(names[i] ?? '');
-    make(join(drop.work, 'processing', entries[i] ?? ''));
-  });
+    await create(join(drop.work, 'processing', entries[i] ?? ''), secret);
+  }
   writeFileSync(join(drop.work, 'processing', '1~short.csv'), '');
   drop.addUser('b');
   const warnings = jest.spyOn(Log.prototype, 'warn');
@@ -74,15 +61,15 @@ test('an import schedule skips links, folders, pipes and sockets', async () => {
   expect((await scheduled.listRuns()).map((run) => run.file.name)).toEqual(['b.csv']);
   expect((await findUser(scheduled.app.key, 'b')).username).toBe('b');
   expect(getSkipped(warnings).sort()).toEqual([
-    ...kinds.map(([kind], i) => `${entries[i] ?? ''}: ${kind}`),
+    ...KINDS.map(([kind], i) => `${entries[i] ?? ''}: ${kind}`),
     '1~short.csv: not a file that this service stored',
-    ...kinds.map(([kind], i) => `${names[i] ?? ''}: ${kind}`),
+    ...KINDS.map(([kind], i) => `${names[i] ?? ''}: ${kind}`),
   ]);
 });
 
 test('a named pipe in the drop folder does not block shutdown', async () => {
   const hidden = 'a\u202e.csv';
-  for (const path of [hidden, `processing/${ID}~a.csv`]) KINDS['a pipe']?.(join(drop.folder, path));
+  for (const path of [hidden, `processing/${ID}~a.csv`]) execFileSync('mkfifo', [join(drop.folder, path)]);
   drop.markDone(hidden);
   drop.addUser('b');
   const service = await Process.startService({
@@ -155,9 +142,7 @@ test.each(['moveToProcessing', 'archive'] as const)(
     const warnings = jest.spyOn(Log.prototype, 'warn');
     await scheduled.start();
     await scheduled.waitForFiles(2);
-    expect(getSkipped(warnings)).toEqual([
-      expect.stringMatching(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/),
-    ]);
+    expect(getSkipped(warnings).join()).toMatch(/a\.csv: cannot be moved to \w+ \(ENOSPC\)$/);
     expect(await scheduled.listRuns()).toHaveLength(2);
   },
 );
@@ -176,11 +161,7 @@ function watchFaults(): unknown[] {
 
 test.each([
   ['missing', () => undefined, 'ENOENT'],
-  [
-    'empty',
-    mkdirSync,
-    expect.stringMatching(/drop is not mounted or new. If it is new, create processing in it$/),
-  ],
+  ['empty', mkdirSync, expect.stringMatching(/not mounted or new. If it is new, create processing in it$/)],
   ['a file', (path: string) => writeFileSync(path, ''), 'drop is a link or a file, not a folder'],
 ] as const)('the drop folder is reported as unavailable while it is %s', async (_, replace, reason) => {
   await scheduled.stop(await scheduled.start());
@@ -209,10 +190,8 @@ test('a drop folder that does not respond delays neither the start nor the end o
   jest.spyOn(globalThis, 'setTimeout').mockImplementation((work, _, ...args) => wait(work, 1, ...args));
   const schedule = await scheduled.start();
   await scheduled.stop(schedule);
-  expect({ fault: schedule.folderFault, reasons }).toEqual({
-    fault: 'drop folder is not responding',
-    reasons: ['drop folder is not responding'],
-  });
+  const fault = 'drop folder is not responding';
+  expect([schedule.folderFault, reasons]).toEqual([fault, [fault]]);
   expect(check).toHaveBeenCalledTimes(1);
 });
 

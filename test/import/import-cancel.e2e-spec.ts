@@ -3,7 +3,15 @@ import { Applier } from '../../src/import/apply/applier.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { setUpApp } from '../support/app/app.js';
-import { countsOf, csv, runImport, rowsOf, awaitRun, upload } from '../support/app/imports.js';
+import {
+  awaitRun,
+  countsOf,
+  csv,
+  readRun as readRunOf,
+  rowsOf,
+  runImport,
+  upload,
+} from '../support/app/imports.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
 /** Cancellation of runs, and the order of queued runs. */
@@ -15,7 +23,7 @@ const ROWS = 600;
 const BATCH = 25;
 const file = (prefix: string) => csv(HEAD, ...people(prefix, ROWS));
 const countUsers = async () => (await app.key.get('/users/search?limit=1')).body.Count as number;
-const readRun = async (id: string) => (await app.key.get(`/imports/${id}`)).body;
+const readRun = (id: string) => readRunOf(app.key, id);
 const cancel = async (id: string) => app.key.post(`/imports/${id}/cancel`);
 
 test('a cancelled import completes the current batch', async () => {

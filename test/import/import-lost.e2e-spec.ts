@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
-import { countsOf, csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
+import { awaitRun, codesOf, csv, decide, expectRun, findUser, runImport } from '../support/app/imports.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -19,8 +19,7 @@ test.each([
   const rows = people('l', 80, () => ['x'.repeat(9000)]);
   const planned = await runImport(app.key, csv(COLUMNS, ...rows), 'dry_run=true&dataset=lost');
   await deleteParts(planned.id, part);
-  await app.key.post(`/imports/${planned.id}/apply`);
-  const run = await awaitRun(app.key, planned.id);
+  const run = await decide(app.key, planned.id, 'apply');
   expect(run).toMatchObject({ state: 'failed', problems: [{ code: 'file_lost' }] });
   expect((await app.key.get('/users/search?managed_by=lost')).body.Count).toBe(0);
 });
@@ -34,11 +33,8 @@ test('failed.csv returns 410 if the file of the import was lost', async () => {
   // The state that a killed instance leaves.
   await databaseOf(app).execute("UPDATE import_runs SET state = 'applying' WHERE id = ?", [id]);
   const run = await awaitRun(app.key, id);
-  expect([run.state, countsOf(run)]).toEqual(['completed_with_errors', { updated: 1, error: 1 }]);
-  expect(run.problems.map(({ code }: { code: string }) => code)).toEqual([
-    'file_lost',
-    'precondition_failed',
-  ]);
+  expectRun(run, 'completed_with_errors', { updated: 1, error: 1 });
+  expect(codesOf(run)).toEqual(['file_lost', 'precondition_failed']);
   expect((await findUser(app.key, 'm1')).about_me).toBe('3');
   const answer = await app.key.get(`/imports/${id}/failed.csv`);
   expect([answer.status, answer.body.code]).toEqual([410, 'file_lost']);

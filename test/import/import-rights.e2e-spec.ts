@@ -8,7 +8,16 @@ import { ImportRowsRepository } from '../../src/import/runs/import-rows.reposito
 import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
-import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
+import {
+  awaitRun,
+  countsOf,
+  csv,
+  decide,
+  expectRun,
+  findUser,
+  runImport,
+  upload,
+} from '../support/app/imports.js';
 import { HEAD, people } from '../support/data/user-file.js';
 
 /** A run writes nothing after the credential that started or approved it becomes invalid. */
@@ -103,8 +112,7 @@ describe.each(INVALIDATIONS)('%s', (_, make, end) => {
     });
     expect(endOf(await awaitRun(app.key, revert.id))).toEqual(CANCELLED);
     expect((await findUser(app.key, first)).status).toBe('Active');
-    const again = (await app.key.post(`/imports/${id}/revert`)).body;
-    expect((await awaitRun(app.key, again.id)).state).toBe('completed');
+    expect((await decide(app.key, id, 'revert')).state).toBe('completed');
   });
 
   test('does not cancel an import after the last batch', async () => {
@@ -116,8 +124,7 @@ describe.each(INVALIDATIONS)('%s', (_, make, end) => {
       await end(app, starter.id);
     });
     const { id } = (await upload(starter.client, aFile().file, PRIVILEGED)).body;
-    const run = await awaitRun(app.key, id);
-    expect([run.state, countsOf(run)]).toEqual(['completed', { created: 1 }]);
+    expectRun(await awaitRun(app.key, id), 'completed', { created: 1 });
   });
 });
 
@@ -131,18 +138,15 @@ test('a queued import completes if a demoted Webmaster is promoted again', async
   expect((await awaitRun(app.key, id)).state).toBe('completed');
 });
 
-test.each<[string, (interrupt: () => Promise<never>) => void]>([
-  [
-    'validating',
-    (interrupt) => jest.spyOn(app.app.get(PlanGuards), 'evaluate').mockImplementationOnce(interrupt),
-  ],
+test.each<[string, (stop: () => Promise<never>) => void]>([
+  ['validating', (stop) => jest.spyOn(app.app.get(PlanGuards), 'evaluate').mockImplementationOnce(stop)],
   [
     'writing',
-    (interrupt) => {
+    (stop) => {
       const rows = app.app.get(ImportRowsRepository);
       const batches = rows.listBatchRows.bind(rows);
       const next = jest.spyOn(rows, 'listBatchRows');
-      next.mockImplementationOnce(batches).mockImplementationOnce(batches).mockImplementationOnce(interrupt);
+      next.mockImplementationOnce(batches).mockImplementationOnce(batches).mockImplementationOnce(stop);
     },
   ],
 ])('a revoked API key ends an import that was interrupted while %s', async (phase, interrupt) => {

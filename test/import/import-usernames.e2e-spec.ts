@@ -5,7 +5,7 @@ import type { Owner } from '../../src/users/search/user-directory.service.js';
 import { setUpApp } from '../support/app/app.js';
 import { deletion, update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
-import { awaitRun, countsOf, csv, findUser, rowsOf, runImport } from '../support/app/imports.js';
+import { countsOf, csv, decide, findUser, rowsOf, runImport, sendPreview } from '../support/app/imports.js';
 
 /** Usernames from a template with the function `unique`. */
 const app = setUpApp();
@@ -13,9 +13,7 @@ const COLUMNS = { Nr: 'ExternalId', Mail: 'Email', Given: 'ForeName', Family: 'S
 const HEAD = 'Nr,Mail,Given,Family,Boss';
 async function importRows(rows: string[], query = '') {
   const run = await runImport(app.key, csv(HEAD, ...rows), `profile=named${query}`);
-  if (run.state !== 'needs_approval') return run;
-  await app.key.post(`/imports/${run.id}/apply`);
-  return awaitRun(app.key, run.id);
+  return run.state === 'needs_approval' ? decide(app.key, run.id, 'apply') : run;
 }
 const usernameOf = async (id: string): Promise<string | undefined> => (await findUser(app.key, id))?.username;
 beforeAll(async () => {
@@ -39,18 +37,16 @@ test('unique usernames are the lowest free ones and stay with their users in ran
     if (renamed !== undefined) {
       released.add(owned.get(renamed) ?? '');
       owned.set(renamed, `renamed${index}`);
-      await writeUsers(app, [
-        update((await findUser(app.key, renamed)).uuid, { username: `renamed${index}` }),
-      ]);
+      const { uuid } = await findUser(app.key, renamed);
+      await writeUsers(app, [update(uuid, { username: `renamed${index}` })]);
     }
     const lines = rows.map(({ id, family, fault }) => {
       const mail = fault.includes(' ') || fault.includes('@') ? fault : `k${id}@example.org`;
       return `k${id},${mail},Anna,${family},${fault === 'boss' ? 'nobody' : ''}`;
     });
     const run = await importRows(lines);
-    const failed = new Set(
-      (await rowsOf(app.key, run.id, 'outcome=error&limit=100')).map(({ line }) => line),
-    );
+    const errors = await rowsOf(app.key, run.id, 'outcome=error&limit=100');
+    const failed = new Set(errors.map(({ line }) => line));
     for (const [at, { id, family }] of rows.entries()) {
       if (owned.has(`k${id}`) || failed.has(at + 2)) continue;
       const base = `anna.${family.toLowerCase().replace('ü', 'ue')}`;
@@ -67,19 +63,13 @@ test('the preview, the plan and its rows show the unique usernames that are writ
   await create(app.key, { username: 'Ida.Falk', email: 'x@example.org' });
   const rows = ['u1,u1@example.org,Ida,Falk,', 'u2,bad,Ida,Falk,', 'u3,u3@example.org,IDA,falk,u1'];
   const plan = await importRows(rows, '&dry_run=true');
-  const shown = await app.key.send('POST', '/imports/preview?profile=named', csv(HEAD, ...rows), {
-    'content-type': 'text/csv',
-  });
+  const shown = await sendPreview(app.key, csv(HEAD, ...rows), 'profile=named');
   const names = ['ida.falk2', 'ida.falk', 'ida.falk3'];
-  expect(shown.body.rows.map(({ fields }: { fields: { username: string } }) => fields.username)).toEqual(
-    names,
-  );
-  const planned = (await rowsOf(app.key, plan.id, 'outcome=created')).map(({ changes }) =>
-    changes.find(({ field }: { field: string }) => field === 'username'),
-  );
-  expect(planned.map(({ new: name }) => name)).toEqual([names[0], names[2]]);
-  await app.key.post(`/imports/${plan.id}/apply`);
-  expect(countsOf(await awaitRun(app.key, plan.id))).toEqual({ created: 2, error: 1 });
+  expect(shown.body.rows).toMatchObject(names.map((username) => ({ fields: { username } })));
+  const planned = await rowsOf(app.key, plan.id, 'outcome=created');
+  for (const [at, name] of [names[0], names[2]].entries())
+    expect(planned[at].changes).toContainEqual({ field: 'username', old: null, new: name });
+  expect(countsOf(await decide(app.key, plan.id, 'apply'))).toEqual({ created: 2, error: 1 });
   expect([await usernameOf('u1'), await usernameOf('u3')]).toEqual([names[0], names[2]]);
 });
 
@@ -96,26 +86,14 @@ test('an e-mail address of the database or of the file takes a unique username, 
   await app.key.put('/import_profiles/mails', { columns, set: { Username: '{Login:unique}' } });
   await create(app.key, { username: 'other', email: 'taken@example.org' });
   const long = 'l'.repeat(254);
-  const file = csv(
-    'Nr,Mail,Login',
-    'e1,e1@example.org,Taken@example.org',
-    'e2,e2@example.org,e3@example.org',
-    'e3,e3@example.org,e3@example.org',
-    `e4,e4@example.org,${long}`,
-    `e5,e5@example.org,${long}`,
-    'e6,e6@example.org,',
-  );
-  const run = await runImport(app.key, file, 'profile=mails');
+  const logins = ['Taken@example.org', 'e3@example.org', 'e3@example.org', long, long, ''];
+  const rows = logins.map((login, at) => `e${at + 1},e${at + 1}@example.org,${login}`);
+  const run = await runImport(app.key, csv('Nr,Mail,Login', ...rows), 'profile=mails');
   expect(countsOf(run)).toEqual({ created: 5, error: 1 });
   expect(run.problems[0]).toMatchObject({ line: 7, field: 'username', code: 'required' });
   const names = await Promise.all(['e1', 'e2', 'e3', 'e4', 'e5'].map(usernameOf));
-  expect(names).toEqual([
-    'Taken@example.org2',
-    'e3@example.org2',
-    'e3@example.org3',
-    long,
-    `${long.slice(1)}2`,
-  ]);
+  const numbered = ['Taken@example.org2', 'e3@example.org2', 'e3@example.org3'];
+  expect(names).toEqual([...numbered, long, `${long.slice(1)}2`]);
 });
 
 test('equal names in a file cost one look-up each', async () => {
@@ -128,9 +106,7 @@ test('equal names in a file cost one look-up each', async () => {
     findReleasedUsernames: async () => new Map<string, string>(),
   };
   const names = new UniqueUsernames(directory, () => false);
-  for (let chunk = 0; chunk < 20; chunk++)
-    await names.choose(
-      Array.from({ length: 500 }, (_, at) => ({ line: at + 1, username: 'n', externalId: '' })),
-    );
+  const rows = Array.from({ length: 500 }, (_, at) => ({ line: at + 1, username: 'n', externalId: '' }));
+  for (let chunk = 0; chunk < 20; chunk++) await names.choose(rows);
   expect(lookups).toBe(10_000);
 });

@@ -5,7 +5,7 @@ import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Json } from '../support/app/client.js';
 import { type Credential, INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
-import { csv, runImport, findUser, awaitRun } from '../support/app/imports.js';
+import { csv, decide, findUser, readRun as readRunOf, runImport } from '../support/app/imports.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { PASSWORD, databaseOf, problemOf } from '../support/app/people.js';
 
@@ -32,7 +32,7 @@ const createPlan = async ({ client }: Credential): Promise<string> => {
   expect(run.state).toBe('planned');
   return run.id as string;
 };
-const readRun = async (id: string): Promise<Json> => (await app.key.get(`/imports/${id}`)).body;
+const readRun = (id: string): Promise<Json> => readRunOf(app.key, id);
 const endOf = ({ state, finished, problems }: Json) => [state, finished !== null, problems[0]?.code];
 const ENDED = ['cancelled', true, 'credential_revoked'];
 const endRevoked = (): Promise<void> => app.app.get(ImportWorker).endRevokedRuns();
@@ -59,10 +59,8 @@ describe.each(INVALIDATIONS)('%s', (_, make, end) => {
     expect((await findUser(app.key, first)).status).toBe('Active');
     expect({ run: await countParts(id), plan: await countParts(plan) }).toEqual({ run: 0, plan: 0 });
     const last = (await readAuditRows(app, id)).at(-1);
-    expect([last?.action, last?.changes]).toEqual([
-      'import.cancelled',
-      expect.stringContaining('credential_revoked'),
-    ]);
+    expect(last?.action).toBe('import.cancelled');
+    expect(last?.changes).toContain('credential_revoked');
   });
 
   test('blocks the approval of a waiting import', async () => {
@@ -104,11 +102,8 @@ test('an import with a revoked key is cancelled even if 250 imports wait', async
   const columns = 'dataset, options, file_name, file_size, file_sha256, actor_kind, request_id, ip, created';
   const waiting = Array.from({ length: 250 }, () => `00000000${randomUUID().slice(8)}`); // ids that sort first
   for (const copy of waiting) {
-    await databaseOf(app).execute(
-      `INSERT INTO import_runs (id, state, actor_id, ${columns})
-       SELECT ?, state, ?, ${columns} FROM import_runs WHERE id = ?`,
-      [copy, keeper.id, id],
-    );
+    const insert = `INSERT INTO import_runs (id, state, actor_id, ${columns}) SELECT ?, state, ?, ${columns}`;
+    await databaseOf(app).execute(`${insert} FROM import_runs WHERE id = ?`, [copy, keeper.id, id]);
   }
   await app.key.delete(`/api_keys/${starter.id}`);
   for (let i = 0; i < 5; i++) await endRevoked();
@@ -136,21 +131,16 @@ describe('a Webmaster', () => {
     const { id } = await runImport(app.key, file, `dry_run=true&${PRIVILEGED}`);
     expect(problemOf(await client.post(`/imports/${id as string}/apply`))).toEqual([403, 'self_block']);
     expect((await readRun(id)).state).toBe('planned');
-    expect((await (await app.login()).post(`/imports/${id as string}/apply`)).status).toBe(202);
-    expect((await awaitRun(app.key, id)).state).toBe('completed');
+    expect((await decide(await app.login(), id, 'apply')).state).toBe('completed');
     expect((await app.key.get(`/users/${uuid}`)).body.status).toBe('Blocked');
   });
 
   test('can apply an import that changes the phone of this Webmaster', async () => {
     const externalId = randomUUID();
     const { client } = await aWebmaster(app, { external_id: externalId });
-    const { id } = await runImport(
-      app.key,
-      csv('ExternalId,Phone', `${externalId},+441`),
-      'dry_run=true&dataset=x',
-    );
-    expect((await client.post(`/imports/${id as string}/apply`)).status).toBe(202);
-    expect((await awaitRun(app.key, id)).state).toBe('completed');
+    const file = csv('ExternalId,Phone', `${externalId},+441`);
+    const { id } = await runImport(app.key, file, 'dry_run=true&dataset=x');
+    expect((await decide(client, id, 'apply')).state).toBe('completed');
   });
 
   test('is not blocked by a revert that this Webmaster starts', async () => {
@@ -158,12 +148,8 @@ describe('a Webmaster', () => {
     const run = await runImport(app.key, csv(COLUMNS, person(name, 'Active', 'Webmaster')), PRIVILEGED);
     const { uuid } = await findUser(app.key, name);
     await changeUser(app, uuid, { password: PASSWORD });
-    const { body } = await (await app.login(name, PASSWORD)).post(`/imports/${run.id as string}/revert`);
-    const reverted = await awaitRun(app.key, body.id);
-    expect({ state: reverted.state, code: reverted.problems[0].code }).toEqual({
-      state: 'completed_with_errors',
-      code: 'self_block',
-    });
+    const reverted = await decide(await app.login(name, PASSWORD), run.id, 'revert');
+    expect([reverted.state, reverted.problems[0].code]).toEqual(['completed_with_errors', 'self_block']);
     expect((await findUser(app.key, name)).status).toBe('Active');
   });
 });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
-import { countsOf, csv, runImport, findUser, awaitRun, upload } from '../support/app/imports.js';
+import { awaitRun, csv, expectRun, findUser, readRun, runImport, upload } from '../support/app/imports.js';
 import { HEAD, fileOf, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
@@ -46,12 +46,10 @@ test.each(['apply', 'cancel', 'reject', 'revert'])(
   'a key for the data set hr can %s no other imports',
   async (word) => {
     const dryRun = `dry_run=${String(word !== 'revert')}`;
-    const [own, other] = [
-      await runImport(app.key, file(), `${dryRun}&dataset=hr`),
-      await runImport(app.key, file(), `${dryRun}&dataset=it`),
-    ];
+    const own = await runImport(app.key, file(), `${dryRun}&dataset=hr`);
+    const other = await runImport(app.key, file(), `${dryRun}&dataset=it`);
     expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
-    expect((await reader.get(`/imports/${other.id as string}`)).body.state).toBe(other.state);
+    expect((await readRun(reader, other.id)).state).toBe(other.state);
     expect((await decide(hr, own.id, word)).status).toBe(202);
   },
 );
@@ -73,16 +71,15 @@ test('a key for one data set cannot change users of another data set', async () 
   const lines = (phone: string, ids = people) => csv(`${HEAD},Phone`, ...ids.map((id) => person(id, phone)));
   expect((await runImport(app.key, lines('1'), 'dataset=it')).state).toBe('completed');
   const own = `F-own-${++n}`;
-  const { id } = (await upload(hr, lines('2', [...people, own]), 'dataset=hr')).body;
-  const run = await awaitRun(app.key, id);
-  expect([run.state, countsOf(run)]).toEqual(['completed_with_errors', { created: 1, error: 2 }]);
+  const send = async (client: Client, text: string) =>
+    awaitRun(app.key, (await upload(client, text, 'dataset=hr')).body.id);
+  const run = await send(hr, lines('2', [...people, own]));
+  expectRun(run, 'completed_with_errors', { created: 1, error: 2 });
   expect(run.problems[0].code).toBe('insufficient_scope');
   expect((await findUser(app.key, people[0] ?? '')).phone).toBe('1');
   // Unchanged rows succeed, and their users stay in the other data set.
-  const same = await awaitRun(app.key, (await upload(hr, lines('1'), 'dataset=hr')).body.id);
-  expect([same.state, countsOf(same)]).toEqual(['completed', { unchanged: 2 }]);
+  expectRun(await send(hr, lines('1')), 'completed', { unchanged: 2 });
   expect((await app.key.get('/users/search?managed_by=it')).body.Count).toBeGreaterThanOrEqual(2);
   const both = await createKey('imports:write:hr', 'imports:write:it');
-  const done = await awaitRun(app.key, (await upload(both, lines('3'), 'dataset=hr')).body.id);
-  expect([done.state, countsOf(done)]).toEqual(['completed', { updated: 2 }]);
+  expectRun(await send(both, lines('3')), 'completed', { updated: 2 });
 });

@@ -3,14 +3,13 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { awaitRun, countsOf, csv, runImport, findUser } from '../support/app/imports.js';
+import { countsOf, csv, decide, findUser, readFailed, runImport } from '../support/app/imports.js';
 
 /** `failed.csv` of imports with a profile, which can be corrected and sent again with the same profile. */
 const app = setUpApp();
 
 const save = (name: string, profile: object) =>
   app.key.put(`/import_profiles/${name}`, { dataset: name, ...profile });
-const readFailed = async (id: string) => (await app.key.get(`/imports/${id}/failed.csv`)).text;
 const COLUMNS = { Nr: 'ExternalId', Login: 'Username', Mail: 'Email' };
 
 test.each([
@@ -33,18 +32,12 @@ test.each([
   const user = (id: string, last: string, mail: string) =>
     cells(id, 'in', last, 'SECRET', name, mail, `${name}-${id}@example.org`);
   const head = ['Nr', 'State', 'Last', 'Secret', 'First', 'Mail', 'Private mail'].join(delimiter);
-  const file = csv(
-    'Report',
-    '',
-    head,
-    user(`${name}1`, 'Lee;Low,x', ''),
-    user(`${name}2`, '=Sum', 'wrong'),
-    user(`${name}3`, '+Plus;1,2', 'wrong'),
-    `Total${delimiter}3`,
-  );
+  const users = [user(`${name}1`, 'Lee;Low,x', ''), user(`${name}2`, '=Sum', 'wrong')];
+  const last = user(`${name}3`, '+Plus;1,2', 'wrong');
+  const file = csv('Report', '', head, ...users, last, `Total${delimiter}3`);
   const run = await runImport(app.key, file, `profile=${name}`);
   expect(countsOf(run)).toEqual({ created: 1, error: 2 });
-  const failed = await readFailed(run.id);
+  const failed = await readFailed(app.key, run.id);
   expect(failed).not.toContain('SECRET');
   expect(failed).toContain(['Nr', 'State', 'Last', 'First', 'Mail', 'Private mail', '_run'].join(delimiter));
   const again = await runImport(app.key, failed, `profile=${name}`);
@@ -70,13 +63,9 @@ test('failed.csv omits cells of ignored columns if the cell count is wrong', asy
   rows[7]?.splice(5, 0, 'x');
   rows[8]?.splice(0, 1);
   rows[9]?.splice(1, 2);
-  const run = await runImport(
-    app.key,
-    csv(header.join(','), ...rows.map((row) => row.join(','))),
-    'profile=moved',
-  );
+  const run = await runImport(app.key, csv(...[header, ...rows].map((row) => row.join())), 'profile=moved');
   expect(countsOf(run)).toEqual({ created: 55, error: 5 });
-  const failed = await readFailed(run.id);
+  const failed = await readFailed(app.key, run.id);
   expect(failed).not.toContain('SECRET');
   for (const [row, cells] of [
     [5, ['x', 'n']],
@@ -122,8 +111,7 @@ test('failed.csv with corrected cells has the result of the correct file', async
   const importAll = async (file: string | Uint8Array, query: string): Promise<Json> => {
     const run = await runImport(app.key, file, query);
     if (run.state !== 'needs_approval') return run;
-    await app.key.post(`/imports/${run.id}/apply`);
-    return awaitRun(app.key, run.id);
+    return decide(app.key, run.id, 'apply');
   };
   const readUsers = async (prefix: string): Promise<Json[]> => {
     const { text } = await app.key.get('/users/export.csv?managed_by=property&all=true');
@@ -153,12 +141,10 @@ test('failed.csv with corrected cells has the result of the correct file', async
             return fault in FAULTS ? row.toSpliced(FAULTS[fault] ?? 0, 1, fault) : row;
           });
           const run = await importAll(toFile([...wrong, [...(wrong[0] ?? [])]]), query);
-          const failed = (await readFailed(run.id)).slice(1);
+          const failed = (await readFailed(app.key, run.id)).slice(1);
           expect(failed).not.toContain('SECRET');
-          const [head = [], ...rows]: string[][] = parse(failed, {
-            delimiter: ';',
-            relax_column_count: true,
-          });
+          const format = { delimiter: ';', relax_column_count: true };
+          const [head = [], ...rows]: string[][] = parse(failed, format);
           const lineOf = (row: string[]): number => Number(row[head.indexOf('_line')]);
           // A wrong cell that is valid, such as the login of a failed row, needs no correction.
           const lines = new Set(rows.map(lineOf));

@@ -1,31 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
-import { createDatabase } from '../support/app/database.js';
-import { TestDropFolder, addScheduledFile } from '../support/app/drop-folder.js';
+import { addScheduledFile, setUpDropFolder, setUpSchedule } from '../support/app/drop-folder.js';
 import { awaitRun, runImport } from '../support/app/imports.js';
+import { aKey } from '../support/app/credentials.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
 import { fileOf } from '../support/data/user-file.js';
 
 /** Requests of operators about the schedule: its state, files that are taken now, and uploads into the folder. */
-let app: TestApp;
-let drop: TestDropFolder;
-beforeAll(async () => {
-  const database = await createDatabase();
-  drop = new TestDropFolder(join(database.folder, 'drop'));
-  app = await TestApp.startOn(database, {
-    IMPORT_FOLDER: drop.folder,
-    IMPORT_PATTERN: 'hr*.csv',
-    IMPORT_CRON: '0 0 1 1 *',
-    IMPORT_OVERDUE_HOURS: '24',
-  });
-});
-afterAll(() => app.end());
+const drop = setUpDropFolder();
+const app = setUpApp({ ...setUpSchedule(drop), IMPORT_PATTERN: 'hr*.csv', IMPORT_OVERDUE_HOURS: '24' });
 beforeEach(() => {
   for (const name of readdirSync(drop.folder))
     if (!['processing', 'done', 'failed'].includes(name))
@@ -67,9 +56,8 @@ test('the schedule lists each file with the reason why it waits', async () => {
 
 test('the schedule marks data sets without a completed import as overdue', async () => {
   for (const dataset of ['late', 'timely']) await runImport(app.key, fileOf(dataset), `dataset=${dataset}`);
-  await databaseOf(app).execute("UPDATE import_runs SET finished = ? WHERE dataset = 'late'", [
-    inSeconds(-25 * 3600),
-  ]);
+  const update = "UPDATE import_runs SET finished = ? WHERE dataset = 'late'";
+  await databaseOf(app).execute(update, [inSeconds(-25 * 3600)]);
   const { datasets } = await readSchedule();
   expect(datasets).toMatchObject([
     { dataset: 'late', overdue: true, last_run: { state: 'completed' } },
@@ -81,21 +69,15 @@ test('files can be imported before the next tick', async () => {
   drop.addUser('hr-now');
   drop.addFile('hr-new.csv', 'a,a,a@example.org');
   const { status, body } = await take();
-  expect([status, body]).toEqual([
-    200,
-    { Count: 1, Results: [{ name: 'hr-now.csv', run: expect.any(String), reason: '' }] },
-  ]);
-  expect(await awaitRun(app.key, body.Results[0].run)).toMatchObject({
-    state: 'completed',
-    actor: { kind: 'system' },
-  });
+  const taken = { name: 'hr-now.csv', run: expect.any(String), reason: '' };
+  expect([status, body]).toEqual([200, { Count: 1, Results: [taken] }]);
+  const run = await awaitRun(app.key, body.Results[0].run);
+  expect(run).toMatchObject({ state: 'completed', actor: { kind: 'system' } });
   expect(drop.list()).toContain('hr-new.csv');
   expect((await take()).body).toEqual({ Count: 0, Results: [] });
   const { Results } = (await app.key.get('/audit?action=import.files_taken')).body;
-  expect(Results[1]).toMatchObject({
-    actor: { kind: 'key' },
-    changes: [{ field: 'files', new: ['hr-now.csv'] }],
-  });
+  const changes = [{ field: 'files', new: ['hr-now.csv'] }];
+  expect(Results[1]).toMatchObject({ actor: { kind: 'key' }, changes });
 });
 
 test('several requests to import now take each file once', async () => {
@@ -116,18 +98,14 @@ test('an uploaded file waits in the drop folder until it is taken', async () => 
   expect((await take()).body.Results).toMatchObject([{ name: 'hr-up.csv', run: expect.any(String) }]);
 });
 
-test.each([
-  'x.csv',
-  'hr.txt',
-  'hr\u202e.csv',
-  'hr\n.csv',
-  'hr\0.csv',
-  `hr${'x'.repeat(250)}.csv`,
-  'hr.csv.done',
-])('a file named %j cannot be uploaded into the drop folder', async (name) => {
-  expect(refusalOf(await add(name))).toEqual([422, 'file invalid_value']);
-  expect(drop.list()).toEqual(['done', 'failed', 'processing']);
-});
+const BAD_NAMES = ['x.csv', 'hr.txt', 'hr\u202e.csv', 'hr\n.csv', 'hr\0.csv', 'hr.csv.done'];
+test.each([...BAD_NAMES, `hr${'x'.repeat(250)}.csv`])(
+  'a file named %j cannot be uploaded into the drop folder',
+  async (name) => {
+    expect(refusalOf(await add(name))).toEqual([422, 'file invalid_value']);
+    expect(drop.list()).toEqual(['done', 'failed', 'processing']);
+  },
+);
 
 test.each(['../hr.csv', '/etc/hr.csv', String.raw`..\hr.csv`, 'processing/hr.csv'])(
   'an upload named %j stays in the drop folder',
@@ -161,8 +139,7 @@ test('a retried upload with the same Idempotency-Key adds the file once', async 
 });
 
 test('a key for another data set cannot upload into the drop folder or take its files', async () => {
-  const { key } = (await app.key.post('/api_keys', { name: 'other', scopes: ['imports:write:other'] })).body;
-  const client = app.guest.with({ 'x-api-key': key as string });
+  const { client } = await aKey(app, 'imports:write:other');
   expect(problemOf(await add('hr.csv', client))).toEqual([403, 'insufficient_scope']);
   expect(problemOf(await client.post('/imports/scheduled'))).toEqual([403, 'insufficient_scope']);
 });

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FileChangedError, DropFolder } from '../../src/import/schedule/drop-folder.js';
+import { ODD_ENTRIES } from '../support/data/folder.js';
 import { loadNative } from '../support/jest/native.js';
 
 /** Hooks that run before a file system call. A hook that throws replaces the call. */
@@ -97,45 +97,45 @@ test.each([
   ]);
 });
 
-const SWAPS: [string, (path: string, secret: string) => Promise<unknown>][] = [
-  ['a symbolic link', (path, secret) => fs.symlink(secret, path)],
-  ['a pipe', async (path) => execFileSync('mkfifo', [path])],
-  ['a folder', (path) => fs.mkdir(path)],
-  ['a file with several names (hard links)', (path, secret) => fs.link(secret, path)],
-];
-const swap = async (kind: (typeof SWAPS)[number][1], path: string) => {
+const swap = async (create: (typeof ODD_ENTRIES)[number][1], path: string) => {
   const secret = join(folder, 'secret.txt');
   await fs.writeFile(secret, 'of others');
   await fs.rm(path);
-  await kind(path, secret);
+  await create(path, secret);
 };
 
-test.each(SWAPS)('%s is not read if it replaces a dropped file after the claim', async (reason, kind) => {
-  await deliver('of the deliverer');
-  const file = await claim('a.csv');
-  before = {
-    open: async (path) => {
-      if (!path.endsWith(file.entry)) return;
-      before = {};
-      await swap(kind, join(folder, 'processing', file.entry));
-    },
-  };
-  await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
-  expect(before).toEqual({});
-});
+test.each(ODD_ENTRIES)(
+  '%s is not read if it replaces a dropped file after the claim',
+  async (reason, kind) => {
+    await deliver('of the deliverer');
+    const file = await claim('a.csv');
+    before = {
+      open: async (path) => {
+        if (!path.endsWith(file.entry)) return;
+        before = {};
+        await swap(kind, join(folder, 'processing', file.entry));
+      },
+    };
+    await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
+    expect(before).toEqual({});
+  },
+);
 
-test.each(SWAPS)('%s is not read if it replaces a dropped file before the claim', async (reason, kind) => {
-  await deliver('of the deliverer');
-  before = {
-    rename: async () => {
-      before = {};
-      await swap(kind, join(folder, 'a.csv'));
-    },
-  };
-  const file = await claim('a.csv');
-  expect(await collect(drop.listProcessing())).toMatchObject([{ rejection: { reason } }]);
-  await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
-});
+test.each(ODD_ENTRIES)(
+  '%s is not read if it replaces a dropped file before the claim',
+  async (reason, kind) => {
+    await deliver('of the deliverer');
+    before = {
+      rename: async () => {
+        before = {};
+        await swap(kind, join(folder, 'a.csv'));
+      },
+    };
+    const file = await claim('a.csv');
+    expect(await collect(drop.listProcessing())).toMatchObject([{ rejection: { reason } }]);
+    await expect(collect(drop.read(file, signal))).rejects.toMatchObject({ reason });
+  },
+);
 
 test('a claim ignores a link that replaces the processing folder', async () => {
   await deliver('of the deliverer');

@@ -17,15 +17,20 @@ import { speedUpIntervals } from './clock.js';
 import { csv } from './imports.js';
 import { databaseOf } from './people.js';
 
-/** Creates a drop folder for a test file. Returns the settings of a schedule that never fires by itself. */
-export function setUpSchedule(): Record<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), 'rollcall-drop-'));
-  new TestDropFolder(folder);
+/** Creates a drop folder for a test file. */
+export function setUpDropFolder(): TestDropFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-schedule-'));
   afterAll(() => {
     rmSync(folder, { recursive: true });
   });
-  return { IMPORT_FOLDER: folder, IMPORT_CRON: '0 0 1 1 *' };
+  return new TestDropFolder(join(folder, 'drop'));
 }
+
+/** Settings of a schedule that never fires by itself, on a drop folder for a test file. */
+export const setUpSchedule = ({ folder } = setUpDropFolder()): Record<string, string> => ({
+  IMPORT_FOLDER: folder,
+  IMPORT_CRON: '0 0 1 1 *',
+});
 
 /** Uploads a file into the drop folder of a service. */
 export const addScheduledFile = (name: string, client: Client, content: string, headers = {}) =>

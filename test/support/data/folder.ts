@@ -1,5 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { link, mkdir, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,3 +14,12 @@ export function setUpFolder(): string {
   });
   return folder;
 }
+
+type Create = (path: string, other: string) => unknown;
+/** Entries of a folder that no schedule reads: the reason, and a function that creates the entry. */
+export const ODD_ENTRIES: readonly (readonly [reason: string, create: Create])[] = [
+  ['a symbolic link', (path, other) => symlink(other, path)],
+  ['a folder', (path) => mkdir(path)],
+  ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a file with several names (hard links)', (path, other) => link(other, path)],
+];
