@@ -23,7 +23,7 @@ const CASES: [line: string[], offered: string[], notOffered: string[]][] = [
   [['us'], ['users'], ['import']],
   [
     ['users', ''],
-    ['find', 'block', 'reset-password', 'export'],
+    ['find', 'block', 'export'],
     ['users', 'revoke'],
   ],
   [['users', 'find', '--s'], ['--status', '--sort'], ['--role']],

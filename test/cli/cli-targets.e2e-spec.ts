@@ -10,6 +10,7 @@ import { createCertificate } from '../support/process/certificate.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { csv, writeFile } from '../support/app/imports.js';
+import { HEAD, people } from '../support/data/user-file.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** Commands with two targets behave the same on the database and through the service, and print the target. */
@@ -33,9 +34,8 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     const times = ['--since', '2026-01-01', '--until', '2099-01-01'];
     const first = await run([...all, ...times, '--limit', '1']);
     const [, after = ''] = /--after (\S+)/.exec(first.err) ?? [];
-    expect(JSON.parse((await run([...all, ...times, '--after', after, '--json'])).out)).toMatchObject([
-      { action: 'user.created', target: { id: user.uuid } },
-    ]);
+    const next = JSON.parse((await run([...all, ...times, '--after', after, '--json'])).out);
+    expect(next).toMatchObject([{ action: 'user.created', target: { id: user.uuid } }]);
     expect((await run([...all, '--since', '2099-01-01', '--json'])).out).toBe('[]\n');
     const wrong = await run(['audit', 'list', '--action', 'user.gone']);
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--action')]);
@@ -53,16 +53,8 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
 
   test('"import" previews, plans and applies a file', async () => {
     const name = `i-${target}`;
-    const rows = (email: (n: number) => string): string =>
-      csv(
-        'ExternalId,Username,Email',
-        ...Array.from({ length: 5 }, (_, n) => `${name}${n},${name}${n},${email(n)}`),
-      );
-    const good = writeFile(
-      app.database,
-      `Ärger ${target}.csv`,
-      rows((n) => `${name}${n}@example.org`),
-    );
+    const file = csv(HEAD, ...people(name, 5));
+    const good = writeFile(app.database, `Ärger ${target}.csv`, file);
     const preview = await run(['import', good, '--preview']);
     expect([preview.code, preview.out]).toEqual([0, expect.stringContaining('ExternalId')]);
     const planned = await run(['import', good, '--dataset', name, '--dry-run']);
@@ -71,17 +63,10 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     expect(planned.place).toMatch(targetLine());
     const done = await run(['import', good, '--dataset', name, '--json']);
     expect(done).toMatchObject({ code: 0, place: '' });
-    expect(JSON.parse(done.out)).toMatchObject({
-      state: 'completed',
-      counts: { created: 5 },
-      options: { dataset: name },
-      file: { name: `Ärger ${target}.csv` },
-    });
-    const moved = writeFile(
-      app.database,
-      'moved.csv',
-      rows((n) => `${name}${n}@example.com`),
-    );
+    const result = JSON.parse(done.out);
+    expect(result).toMatchObject({ state: 'completed', counts: { created: 5 }, options: { dataset: name } });
+    expect(result.file.name).toBe(`Ärger ${target}.csv`);
+    const moved = writeFile(app.database, 'moved.csv', file.replaceAll('@example.org', '@example.com'));
     const parked = await run(['import', moved, '--dataset', name]);
     expect(parked.code).toBe(2);
     expect(parked.out).toContain('changed_logins_only (email): 5, limit 3');
@@ -167,9 +152,8 @@ describe('rollcall with --url of another server', () => {
     });
     const elsewhere = `http://127.0.0.1:${await listen(target)}`;
     const location = `${elsewhere}/api/0.3/api_keys`;
-    const port = await listen(
-      createServer((_, response) => void response.writeHead(308, { location }).end()),
-    );
+    const redirect = createServer((_, response) => void response.writeHead(308, { location }).end());
+    const port = await listen(redirect);
     const { code, err } = await list(`http://127.0.0.1:${port}`);
     expect(code).toBe(2);
     expect(err).toContain(`redirects to ${elsewhere}. The API key was not sent there`);

@@ -5,21 +5,21 @@ import { databaseOf, inSeconds } from '../support/app/people.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
 import { describeConsole } from '../support/browser/console-service.js';
 import { csv, runImport } from '../support/app/imports.js';
+import { create } from '../support/data/factories.js';
+import { HEAD, people } from '../support/data/user-file.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
 const MARKUP = '<img src=x onerror=alert(1)>';
-const HEADER = 'ExternalId,Username,Email';
-const NAMES = ['ada', 'bela', 'cleo', 'dora', 'emil', 'fay'];
 
 describeConsole('daily work in the console', (service) => {
   let page: ConsolePage;
 
   test('the home page shows waiting imports and keys that expire soon', async () => {
-    const people = (domain: string) =>
-      csv(HEADER, ...NAMES.map((name) => `${name},${name},${name}@${domain}`));
-    await runImport(service.key, people('example.org'), 'dataset=home');
-    const waiting = await runImport(service.key, people('example.net'), 'dataset=home');
+    const file = csv(HEAD, ...people('person', 6));
+    await runImport(service.key, file, 'dataset=home');
+    const moved = file.replaceAll('@example.org', '@example.net');
+    const waiting = await runImport(service.key, moved, 'dataset=home');
     const soon = new Date(Date.now() + 5 * 86_400_000).toISOString();
     await service.key.post('/api_keys', { name: 'ends soon', scopes: ['users:read'], expires: soon });
     page = await service.openAsAdmin();
@@ -32,11 +32,8 @@ describeConsole('daily work in the console', (service) => {
     const plots = page.page.getByRole('figure');
     await plots.first().getByText('Show as table').click();
     // Six users of the import, and usually the first Webmaster. The template was created the day before if midnight has passed.
-    await plots
-      .first()
-      .getByRole('cell', { name: /^[67]$/ })
-      .first()
-      .waitFor();
+    const cells = plots.first().getByRole('cell', { name: /^[67]$/ });
+    await cells.first().waitFor();
     await plots.last().getByText('Show as table').click();
     await plots.last().getByRole('table', { name: 'Imports' }).waitFor();
     await page.page.getByRole('link', { name: 'upload.csv' }).first().click();
@@ -61,10 +58,8 @@ describeConsole('daily work in the console', (service) => {
     await page.dialog.getByLabel('groups:read read groups').check();
     await page.field('Allowed networks').fill('10.0.0.0/99');
     await page.button('Create key').click();
-    await page.dialog
-      .getByText(/Allowed networks|Networks/)
-      .last()
-      .waitFor();
+    const error = page.dialog.getByText(/Allowed networks|Networks/);
+    await error.last().waitFor();
     await page.field('Allowed networks').fill('127.0.0.0/8');
     await databaseOf(service.app).execute('UPDATE sessions SET created = ?', [inSeconds(-3600)]);
     await page.button('Create key').click();
@@ -85,9 +80,8 @@ describeConsole('daily work in the console', (service) => {
     await page.button('I have copied it').click();
     await page.page.getByRole('row').filter({ hasText: MARKUP }).waitFor();
     const shown = await page.readRows('API keys');
-    expect(shown[0]).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^active/), 'users:readgroups:read', '127.0.0.0/8']),
-    );
+    const cells = [expect.stringMatching(/^active/), 'users:readgroups:read', '127.0.0.0/8'];
+    expect(shown[0]).toEqual(expect.arrayContaining(cells));
     expect(shown[0]?.[0]).toContain(MARKUP);
     expect(await page.page.content()).not.toContain(key);
     await page.button('Revoke').first().click();
@@ -98,9 +92,7 @@ describeConsole('daily work in the console', (service) => {
   });
 
   test('roles added to a group in the console apply to members', async () => {
-    const { uuid } = (
-      await service.key.post('/users', { username: 'member', email: 'member@example.org', firstname: MARKUP })
-    ).body;
+    const { uuid } = await create(service.key, { firstname: MARKUP });
     await aScimGroup(scimOf(service.app), { displayName: `News ${MARKUP}`, members: [{ value: uuid }] });
     page = await service.openAsAdmin('/console/groups');
     await page.page.getByRole('link', { name: `News ${MARKUP}` }).click();
@@ -125,9 +117,7 @@ describeConsole('daily work in the console', (service) => {
 
   test('the audit page filters events by target and action', async () => {
     const name = `audited-${randomUUID()}`;
-    const { uuid } = (
-      await service.key.post('/users', { username: name, email: `${name}@example.org`, surname: MARKUP })
-    ).body;
+    const { uuid } = await create(service.key, { username: name, surname: MARKUP });
     await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
     page = await service.openAsAdmin('/console/audit');
     await page.waitForText('Nothing is sealed yet');

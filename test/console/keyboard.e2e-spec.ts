@@ -158,10 +158,7 @@ describeConsole('keyboard access to the console', (service) => {
     await reach('Purpose');
     await type('keyboard');
     await activate('Create key');
-    await page.page
-      .getByRole('dialog')
-      .getByText(/^rollcall_/)
-      .waitFor();
+    await page.dialog.getByText(/^rollcall_/).waitFor();
     await activate('I have copied it');
     await page.page.getByRole('row').filter({ hasText: 'keyboard' }).waitFor();
     await activate('Revoke');

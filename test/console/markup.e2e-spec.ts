@@ -5,6 +5,7 @@ import type { ConsolePage } from '../support/browser/console-page.js';
 import { listPages } from '../support/browser/console-routes.js';
 import { describeConsole } from '../support/browser/console-service.js';
 import { awaitRun } from '../support/app/imports.js';
+import { people } from '../support/data/user-file.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
 
@@ -42,33 +43,25 @@ describeConsole('markup in the console', (service) => {
     const why = { 'x-audit-reason': encodeURIComponent(`${EVIL}${BREAKOUT}`) };
     await key.put(`/users/${made.body.uuid}`, { known_as: BREAKOUT }, why);
     await key.post('/api_keys', { name: `${EVIL}${BREAKOUT}` });
-    await service.key
-      .with({ 'user-agent': EVIL })
-      .post('/sessions/login', { username: EVIL, password: EVIL });
+    const browser = key.with({ 'user-agent': EVIL });
+    await browser.post('/sessions/login', { username: EVIL, password: EVIL });
     const header = ['ExternalId,Username,Email,Forename'];
-    const rows = (domain: string) =>
-      Array.from(
-        { length: 8 },
-        (_, n) => `E-${n},e${n},e${n}@${domain},"${EVIL}${BREAKOUT.replaceAll('"', '""')}"`,
-      );
+    const name = `"${EVIL}${BREAKOUT.replaceAll('"', '""')}"`;
+    const rows = people('e', 8, () => [name]);
     const send = async (lines: string[]): Promise<string> => {
-      const name = {
-        'content-type': 'text/csv',
-        'x-file-name': encodeURIComponent(`${EVIL}${BREAKOUT}.csv`),
-      };
-      const sent = await key.send('POST', '/imports?dataset=evil', `${lines.join('\n')}\n`, name);
+      const fileName = encodeURIComponent(`${EVIL}${BREAKOUT}.csv`);
+      const headers = { 'content-type': 'text/csv', 'x-file-name': fileName };
+      const sent = await key.send('POST', '/imports?dataset=evil', `${lines.join('\n')}\n`, headers);
       expect(sent.status).toBe(202);
       return (await awaitRun(key, sent.body.id)).id;
     };
-    await send([...header, ...rows('example.org')]);
+    await send([...header, ...rows]);
     await send([`ExternalId,${EVIL}`, 'a,b']); // rejected, with the header in the reason
     await send([...header, `X-1,${SCRIPT},no address,${EVIL}`]); // a failed row, with its cells in the error
-    ids['/imports/:id'] = await send([...header, ...rows('example.net')]);
+    ids['/imports/:id'] = await send([...header, ...rows.map((row) => row.replace('.org', '.net'))]);
     const group = { displayName: `${EVIL}${BREAKOUT}`, members: [{ value: made.body.uuid }] };
-    await key.put('/import_profiles/marked', {
-      columns: { [EVIL]: 'ExternalId' },
-      pattern: `${EVIL.replaceAll('/', '')}*`,
-    });
+    const pattern = `${EVIL.replaceAll('/', '')}*`;
+    await key.put('/import_profiles/marked', { columns: { [EVIL]: 'ExternalId' }, pattern });
     ids['/profiles/:name'] = 'marked';
     ids['/groups/:id'] = (await aScimGroup(scimOf(service.app), group)).id;
   });

@@ -17,18 +17,14 @@ const LOOKS = [
 describeConsole('pages of the console', (service) => {
   const ids: Record<string, string> = { '/profiles/:name': 'okta' };
   beforeAll(async () => {
-    const file = (domain: string): string =>
-      csv(
-        'ExternalId,Username,Email,Forename,Surname',
-        ...['ada', 'bela', 'cleo', 'dora', 'emil'].map(
-          (name, n) => `HR-${n},${name},${name}@${domain},${name},Of ${name}`,
-        ),
-      );
-    await runImport(service.key, file('example.org'));
+    const names = ['ada', 'bela', 'cleo', 'dora', 'emil'];
+    const rowOf = (name: string, n: number) => `HR-${n},${name},${name}@example.org,${name},Of ${name}`;
+    const file = csv('ExternalId,Username,Email,Forename,Surname', ...names.map(rowOf));
+    await runImport(service.key, file);
     const gone = await create(service.key);
     await service.key.delete(`/users/${gone.uuid}`);
     ids['/users/deleted/:id'] = gone.uuid;
-    ids['/imports/:id'] = (await runImport(service.key, file('example.net'))).id;
+    ids['/imports/:id'] = (await runImport(service.key, file.replaceAll('.org', '.net'))).id;
     const { id } = await aScimGroup(scimOf(service.app));
     ids['/groups/:id'] = String(id);
     ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;

@@ -42,10 +42,8 @@ describeConsole('plans in the console', (service) => {
     await page.goto(`/console/imports/${run.id}?view=fields`);
     const created = page.page.getByRole('region', { name: 'Changes to Username' });
     await created.getByText('Nora Planned').waitFor();
-    expect((await page.readRows('Changes to Username')).map((cells) => cells[2])).toEqual([
-      'nora.plan',
-      'otto.plan',
-    ]);
+    const usernames = (await page.readRows('Changes to Username')).map((cells) => cells[2]);
+    expect(usernames).toEqual(['nora.plan', 'otto.plan']);
   });
 
   test('the plan page finds people by name or external id', async () => {
@@ -80,11 +78,9 @@ describeConsole('plans in the console', (service) => {
     expect(box && box.y > 0 && box.y + box.height <= NARROW.height).toBe(true);
     expect(await page.hasOverflow()).toBe(false);
     expect(await page.findViolations()).toEqual([]);
-    await page.button('Approve').click();
-    await page.dialog.getByRole('button', { name: 'Approve' }).click();
+    await page.confirm('Approve');
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
-    await page.button('Revert').click();
-    await page.dialog.getByRole('button', { name: 'Revert' }).click();
+    await page.confirm('Revert');
     await page.waitForTitle(/^Revert of/);
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     await page.goto(`/console/imports/${run.id}`);

@@ -15,8 +15,8 @@ const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
 const links = [...page.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map(([, link]) => link!);
 
 const app = setUpApp();
-const get = (path: string, headers: Record<string, string> = {}) =>
-  fetch(`${app.url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
+const get = (path: string, headers: Record<string, string> = {}, { url } = app) =>
+  fetch(`${url}${path}`, { headers: { accept: BROWSER, ...headers }, redirect: 'manual' });
 
 test('the gzipped files of the console have at most 88 KiB in total', () => {
   const sizes = sources.map((file) => readFileSync(join(BUILT, `${file}.gz`)).length);
@@ -44,10 +44,8 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
     test('returns the console page for any Accept header', async () => {
       for (const accept of [BROWSER, '*/*']) {
         const answer = await get(path, { accept });
-        expect([answer.status, answer.headers.get('content-type')]).toEqual([
-          200,
-          'text/html; charset=utf-8',
-        ]);
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
         expect(await answer.text()).toBe(page);
       }
     });
@@ -79,26 +77,21 @@ describe.each(['/console', '/console/', '/console/users?q=ada&sort=email', '/con
 describe.each(links)('the console file %s', (link) => {
   test.each(['br', 'gzip', 'identity'])('is served in %s encoding, cached for a year', async (encoding) => {
     const answer = await get(link, { 'accept-encoding': encoding });
-    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([
-      200,
-      encoding === 'identity' ? null : encoding,
-    ]);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(answer.headers.get('vary')).toMatch(/accept-encoding/i);
-    expect(Buffer.from(await answer.arrayBuffer())).toEqual(
-      readFileSync(join(BUILT, link.slice('/console/'.length))),
-    );
+    const file = readFileSync(join(BUILT, link.slice('/console/'.length)));
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(file);
   });
 });
 
-test.each([
-  '/console/assets/none.js',
-  '/console/assets/',
-  '/console/assets/..%2f..%2fmain.js',
-  '/console/assets/app.js.br',
-])('GET %s returns 404', async (path) => {
-  expect((await get(path)).status).toBe(404);
-});
+test.each(['none.js', '', '..%2f..%2fmain.js', 'app.js.br'])(
+  'GET /console/assets/%s returns 404',
+  async (name) => {
+    expect((await get(`/console/assets/${name}`)).status).toBe(404);
+  },
+);
 
 test('GET / redirects only browsers to the console', async () => {
   const browser = await get('/');
@@ -111,11 +104,8 @@ test('GET / redirects only browsers to the console', async () => {
 test('GET /console returns 404 with CONSOLE_ENABLED=false', async () => {
   const other = await TestApp.start({ CONSOLE_ENABLED: 'false' });
   try {
-    const open = (path: string) =>
-      fetch(`${other.url}${path}`, { headers: { accept: BROWSER }, redirect: 'manual' });
-    expect((await open('/console')).status).toBe(404);
-    expect((await open('/console/users')).status).toBe(404);
-    const front = await open('/');
+    for (const path of ['/console', '/console/users']) expect((await get(path, {}, other)).status).toBe(404);
+    const front = await get('/', {}, other);
     expect([front.status, (await front.text()).includes('href="/console"')]).toEqual([200, false]);
   } finally {
     await other.end();

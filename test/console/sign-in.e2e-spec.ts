@@ -8,12 +8,8 @@ import { PASSWORD } from '../support/app/people.js';
 describeConsole('signing in to the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
-    await create(service.key, {
-      username: 'member',
-      password: PASSWORD,
-      firstname: 'Mira',
-      surname: 'Ember',
-    });
+    const member = { username: 'member', firstname: 'Mira', surname: 'Ember' };
+    await create(service.key, { ...member, password: PASSWORD });
     await create(service.key, { username: 'guest', password: PASSWORD, roles: ['External user'] });
   });
 
@@ -36,12 +32,8 @@ describeConsole('signing in to the console', (service) => {
   });
 
   test('signing in does not redirect outside the console', async () => {
-    for (const back of [
-      'https://elsewhere.example/console',
-      '//elsewhere.example/console',
-      '/docs',
-      'javascript:1',
-    ]) {
+    const elsewhere = ['https://elsewhere.example/console', '//elsewhere.example/console'];
+    for (const back of [...elsewhere, '/docs', 'javascript:1']) {
       page = await service.open(`/console/sign-in?back=${encodeURIComponent(back)}`);
       await page.signIn('admin', ADMIN_PASSWORD);
       await page.waitForTitle('Home');
@@ -87,9 +79,8 @@ describeConsole('signing in to the console', (service) => {
   test('External users can open only their own profile', async () => {
     page = await service.openAs('guest', PASSWORD);
     await page.waitForTitle('guest');
-    expect(
-      await page.page.getByRole('navigation', { name: 'Console' }).getByRole('link').allTextContents(),
-    ).toEqual(['My profile']);
+    const links = page.page.getByRole('navigation', { name: 'Console' }).getByRole('link');
+    expect(await links.allTextContents()).toEqual(['My profile']);
     await page.goto('/console/users');
     await page.waitForTitle('Access denied');
   });

@@ -10,12 +10,8 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
-    user = await create(service.key, {
-      password: PASSWORD,
-      firstname: 'Ada',
-      surname: 'Lovelace',
-      phone: '1',
-    });
+    const ada = { password: PASSWORD, firstname: 'Ada', surname: 'Lovelace', phone: '1' };
+    user = await create(service.key, ada);
   });
 
   const open = async (tab = ''): Promise<void> => {
@@ -61,9 +57,8 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.button('Save').click();
     const wrong = page.page.locator('[aria-invalid=true]');
     await wrong.first().waitFor();
-    expect(await wrong.evaluateAll((found) => found.map((input) => input.getAttribute('name')))).toEqual([
-      'email',
-    ]);
+    const names = await wrong.evaluateAll((found) => found.map((input) => input.getAttribute('name')));
+    expect(names).toEqual(['email']);
     await page.waitForText(/^E-mail must be an e-mail address/);
     await page.waitForText(/^Social media must contain http or https URLs/);
     expect(await page.findViolations()).toEqual([]);
@@ -120,8 +115,7 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
     await page.waitForText('Ada Lovelace is blocked.');
     expect((await session.get('/users/me')).status).toBe(401);
-    await page.button('Reactivate').click();
-    await page.page.getByRole('dialog').getByRole('button', { name: 'Reactivate' }).click();
+    await page.confirm('Reactivate');
     await page.button('Block').waitFor();
     expect((await readUser()).status).toBe('Active');
     await page.page.goto(`${page.page.url()}?tab=history`);
@@ -151,9 +145,8 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     expect(texts[0]).toMatch(/Phone\s+2\s*→\s*3/);
     expect(texts[1]).toMatch(/Updated\s+by API key "first key"/);
     expect(texts.at(-1)).toMatch(/^Created/);
-    expect(await page.page.locator('.timeline time').first().getAttribute('title')).toMatch(
-      /\d{4}.*\d\d:\d\d:\d\d/,
-    );
+    const title = await page.page.locator('.timeline time').first().getAttribute('title');
+    expect(title).toMatch(/\d{4}.*\d\d:\d\d:\d\d/);
     await events.first().getByRole('link').click();
     await page.waitForTitle(/upload/);
   });
@@ -206,8 +199,7 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.page.getByRole('link', { name: 'Deleted users' }).click();
     await page.field('Search').fill('lovelace');
     await page.page.getByRole('link', { name: 'Ada Lovelace' }).first().click();
-    await page.button('Restore').click();
-    await page.dialog.getByRole('button', { name: 'Restore' }).click();
+    await page.confirm('Restore');
     await page.waitForText('Ada Lovelace was restored.');
     await service.key.put(`/users/${user.uuid}`, { roles: ['Webmaster'], status: 'Blocked' });
     await open();

@@ -40,6 +40,7 @@ const sendForm = (body: string, query = ''): Promise<Answer> =>
 const newFile = () => fileOf(`m${++n}`);
 
 describe('a multipart import upload', () => {
+  const upsert = field('mode', 'upsert');
   test('replaces hidden characters in the file name', async () => {
     const sent = 'a\0b\u202ecsv\u200b.Nächte\u0085.exe';
     const shown = sent.replace(/[\0\u202e\u200b\u0085]/g, '\ufffd');
@@ -56,10 +57,8 @@ describe('a multipart import upload', () => {
   });
 
   test('accepts options before and after the file', async () => {
-    const answer = await sendForm(
-      field('mode', 'upsert') + filePart(newFile()) + field('dataset', 'form') + END,
-      '?missing=report',
-    );
+    const body = upsert + filePart(newFile()) + field('dataset', 'form') + END;
+    const answer = await sendForm(body, '?missing=report');
     expect([answer.status, answer.headers['location']]).toEqual([202, `/api/0.3/imports/${answer.body.id}`]);
     expect(answer.body).toMatchObject({
       file: { name: 'Nächte.csv' },
@@ -67,48 +66,20 @@ describe('a multipart import upload', () => {
     });
     expect(countsOf(await awaitRun(app.key, answer.body.id))).toEqual({ created: 1 });
   });
-  test.each<[string, () => string, string, RegExp]>([
-    [
-      'an invalid option value',
-      () => field('mode', 'sideways') + filePart(newFile()) + END,
-      '',
-      /mode must be one of/,
-    ],
-    [
-      'a repeated option',
-      () => field('mode', 'upsert') + field('mode', 'upsert') + filePart(newFile()) + END,
-      '',
-      /Field mode occurs more than once/,
-    ],
-    [
-      'fields without a name',
-      () => field('', 'a') + field('', 'a') + filePart(newFile()) + END,
-      '',
-      /no name/,
-    ],
-    [
-      'an option that is also in the query',
-      () => field('mode', 'upsert') + filePart(newFile()) + END,
-      '?mode=upsert',
-      /in the query or in the form, not in both/,
-    ],
-    ['two files', () => filePart(newFile()) + filePart(newFile()) + END, '', /more than one file/],
-    ['no file', () => field('mode', 'upsert') + END, '', /has no file/],
-    ['a missing final boundary', () => filePart(newFile()).slice(0, -8), '', /is incomplete/],
-    [
-      'forty fields',
-      () => Array.from({ length: 40 }, (_, i) => field(`f${i}`, '')).join('') + filePart(newFile()) + END,
-      '',
-      /more than 30 fields/,
-    ],
-    [
-      'a field of a megabyte',
-      () => field('dataset', 'x'.repeat(2 ** 20)) + filePart(newFile()) + END,
-      '',
-      /dataset is longer than/,
-    ],
-  ])('with %s is refused', async (_, body, query, why) => {
-    const answer = await sendForm(body(), query);
+  const file = filePart(newFile());
+  const many = Array.from({ length: 40 }, (_, i) => field(`f${i}`, '')).join('');
+  test.each<[what: string, body: string, why: RegExp, query?: string]>([
+    ['an invalid option value', field('mode', 'sideways') + file + END, /mode must be one of/],
+    ['a repeated option', upsert + upsert + file + END, /Field mode occurs more than once/],
+    ['fields without a name', field('', 'a') + field('', 'a') + file + END, /no name/],
+    ['an option that is also in the query', upsert + file + END, /the query or in the form/, '?mode=upsert'],
+    ['two files', file + file + END, /more than one file/],
+    ['no file', upsert + END, /has no file/],
+    ['a missing final boundary', file.slice(0, -8), /is incomplete/],
+    ['forty fields', many + file + END, /more than 30 fields/],
+    ['a field of a megabyte', field('dataset', 'x'.repeat(2 ** 20)) + file + END, /dataset is longer than/],
+  ])('with %s is refused', async (_, body, why, query) => {
+    const answer = await sendForm(body, query);
     expect(problemOf(answer)).toEqual([400, 'invalid_parameter']);
     expect(answer.body.detail).toMatch(why);
   });

@@ -27,18 +27,14 @@ test('rollcall import --profile accepts a built-in profile or a JSON file', asyn
   const shown = await rollcall('import', file, '--preview', '--json');
   expect([shown.code, JSON.parse(shown.out).columns[1].suggestion]).toEqual([2, 'Email']);
   const run = await rollcall('import', file, '--profile', profile, '--dataset', 'pay', '--json');
-  expect([run.code, JSON.parse(run.out)]).toEqual([
-    0,
-    expect.objectContaining({ profile: 'payroll', options: expect.objectContaining({ dataset: 'pay' }) }),
-  ]);
+  expect(run.code).toBe(0);
+  expect(JSON.parse(run.out)).toMatchObject({ profile: 'payroll', options: { dataset: 'pay' } });
   expect((await findUser(app.key, 'c1')).email).toBe('c1@example.org');
 
+  const misspelt = 'columns.M must be an import column or ignore; did you mean Email?';
   for (const [text, message] of [
     ['{', 'is not JSON'],
-    [
-      '{"columns": {"Nr": "ExternalID", "M": "Emial"}}',
-      'columns.M must be an import column or ignore; did you mean Email?',
-    ],
+    ['{"columns": {"Nr": "ExternalID", "M": "Emial"}}', misspelt],
   ]) {
     const bad = await rollcall('import', file, '--profile', writeFile(app.database, 'bad.json', text ?? ''));
     expect([bad.code === 0, bad.err]).toEqual([false, expect.stringContaining(message ?? '')]);
@@ -51,37 +47,25 @@ test.each([
 ])('rollcall profiles suggests, saves, edits, shows and checks a profile of %s', async (_, target) => {
   const to = target.flatMap((each) => (each === '--url' ? [each, app.url] : [each]));
   const name = `hr${to.length}`;
-  const file = writeFile(
-    app.database,
-    'hr-2026.csv',
-    csv('Liste', 'Nr;Vorname;Nachname;Mail', '1;Ann;Ray;a@example.org'),
-  );
+  const rows = ['Liste', 'Nr;Vorname;Nachname;Mail', '1;Ann;Ray;a@example.org'];
+  const file = writeFile(app.database, 'hr-2026.csv', csv(...rows));
   const suggested = join(app.database.folder, `${name}.json`);
   const shown = await rollcall('import', file, '--suggest', suggested, ...to);
-  expect([shown.code, shown.out]).toEqual([
-    2,
-    expect.stringMatching(/skip_lines +1\n.*{Vorname:ascii:lower}.{Nachname:ascii:lower:unique} +ann.ray/s),
-  ]);
+  expect(shown.code).toBe(2);
+  expect(shown.out).toMatch(/skip_lines +1\n.*{Vorname:ascii:lower}.{Nachname:ascii:lower:unique} +ann.ray/s);
   expect(await rollcall('profiles', 'check', file, '--profile', suggested, ...to)).toMatchObject({ code: 0 });
-  expect(await rollcall('profiles', 'edit', name, '--file', suggested, ...to)).toMatchObject({
-    code: 0,
-    out: `Saved the profile ${name}.\n`,
-  });
+  const saved = await rollcall('profiles', 'edit', name, '--file', suggested, ...to);
+  expect(saved).toMatchObject({ code: 0, out: `Saved the profile ${name}.\n` });
   expect(await edit("sed -i 's/hr-\\*/staff-*/'", name, ...to)).toMatchObject({ code: 0 });
   expect(await edit('true', name, ...to)).toMatchObject({ code: 0, out: '' });
   const wrong = await edit("sed -i 's/ForeName/Forname/'", name, ...to);
-  expect([wrong.code, wrong.err]).toEqual([
-    2,
-    expect.stringMatching(/did you mean ForeName\?.* Your changes are in .*json\.\n/s),
-  ]);
-  expect(await edit('', name, ...to)).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('Set VISUAL or EDITOR'),
-  });
+  expect(wrong.code).toBe(2);
+  expect(wrong.err).toMatch(/did you mean ForeName\?.* Your changes are in .*json\.\n/s);
+  const without = await edit('', name, ...to);
+  expect([without.code, without.err]).toEqual([2, expect.stringContaining('Set VISUAL or EDITOR')]);
   const { out } = await rollcall('profiles', 'show', name, ...to);
   expect(JSON.parse(out)).toEqual({ ...JSON.parse(readFileSync(suggested, 'utf8')), pattern: 'staff-*.csv' });
-  expect((await rollcall('profiles', 'list', ...to)).out).toMatch(
-    new RegExp(`^${name} .* hr +staff-\\*\\.csv$`, 'm'),
-  );
+  const list = (await rollcall('profiles', 'list', ...to)).out;
+  expect(list).toMatch(new RegExp(`^${name} .* hr +staff-\\*\\.csv$`, 'm'));
   expect(await rollcall('profiles', 'check', file, '--profile', name, ...to)).toMatchObject({ code: 0 });
 });

@@ -78,11 +78,10 @@ describe('a database operation', () => {
     expect(computeRetryDelay(fault('ER_DUP_ENTRY'), 'statement', 1, 0)).toBeUndefined();
   });
   test('on a read-only server is retried for 8 seconds', () => {
-    expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 1, 0)).toBe(0);
-    expect(
-      computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 50, 7999),
-    ).toBeLessThanOrEqual(500);
-    expect(computeRetryDelay(fault('ER_OPTION_PREVENTS_STATEMENT'), 'statement', 2, 8000)).toBeUndefined();
+    const readOnly = fault('ER_OPTION_PREVENTS_STATEMENT');
+    expect(computeRetryDelay(readOnly, 'statement', 1, 0)).toBe(0);
+    expect(computeRetryDelay(readOnly, 'statement', 50, 7999)).toBeLessThanOrEqual(500);
+    expect(computeRetryDelay(readOnly, 'statement', 2, 8000)).toBeUndefined();
   });
   test('is not retried after a full disk or invalid statement', () => {
     const long = new DatabaseError('moved', driverError('ER_OPTION_PREVENTS_STATEMENT'), true);

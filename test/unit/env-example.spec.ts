@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import ts from 'typescript';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { SETTINGS, type Setting } from '../../src/platform/config/setting-table.js';
+import { renderTable } from '../support/data/table.js';
 
 /** `npm run settings` updates the documents after a change of a setting. */
 const file = (path: string): URL => new URL(`../../${path}`, import.meta.url);
@@ -57,12 +58,7 @@ function renderGuide(guide: string): string {
     const cells = settings
       .filter(([name]) => chosen.has(name))
       .map((each) => [code(each[0]), code(defaultOf(each[1])), textOf(each)]);
-    const rows = [['Variable', 'Default', 'Meaning'], ['', '', ''], ...cells];
-    const widths = [0, 1, 2].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-    return rows
-      .map((row, index) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0, index === 1 ? '-' : ' ')))
-      .map((row) => `| ${row.join(' | ')} |\n`)
-      .join('');
+    return renderTable([['Variable', 'Default', 'Meaning'], ...cells]);
   });
 }
 

@@ -157,9 +157,8 @@ test('an empty environment variable counts as unset', () => {
 });
 
 test('environment variables of other programs are ignored', () => {
-  expect(Object.keys(loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' }))).toEqual(
-    Object.keys(loadEnv({})),
-  );
+  const env = loadEnv({ PATH: '/bin', baseUrl: 'x', constructor: 'x' });
+  expect(Object.keys(env)).toEqual(Object.keys(loadEnv({})));
 });
 
 describe('an unknown name', () => {
@@ -178,28 +177,19 @@ describe('an unknown name', () => {
 
   test('in the settings file is allowed if Node.js or a library reads it', () => {
     const names = ['NODE_ENV', 'NODE_OPTIONS', 'TZ', 'LANG', 'LC_ALL', 'SSL_CERT_FILE', 'HTTPS_PROXY'];
-    expect(loadEnv({}, [...names, 'no_proxy', 'UV_THREADPOOL_SIZE', 'METRICS_TOKEN_FILE'])).toEqual(
-      loadEnv({}),
-    );
+    const others = ['no_proxy', 'UV_THREADPOOL_SIZE', 'METRICS_TOKEN_FILE'];
+    expect(loadEnv({}, [...names, ...others])).toEqual(loadEnv({}));
   });
 
   test('in the environment causes a warning if it is one edit from the name of a setting', () => {
     const near = ['BASE_URLS', 'ABSE_URL', 'BASE_URK', 'LOG_EVEL', 'METRICS_TOKN_FILE'];
-    const others = [
-      'BASE_UR',
-      'PRT',
-      'HOSTS',
-      'DATA_DIRECTORY',
-      'PORT_FILE',
-      ...Object.keys(SETTINGS),
-      'METRICS_TOKEN_FILE',
-    ];
-    const warnings = findMisspeltVariables(
-      Object.fromEntries([...near, ...others].map((name) => [name, 'x'])),
-    );
+    const known = [...Object.keys(SETTINGS), 'METRICS_TOKEN_FILE'];
+    const others = ['BASE_UR', 'PRT', 'HOSTS', 'DATA_DIRECTORY', 'PORT_FILE', ...known];
+    const variables = Object.fromEntries([...near, ...others].map((name) => [name, 'x']));
+    const warnings = findMisspeltVariables(variables);
     expect(warnings.map((text) => text.split(' ')[0])).toEqual(near);
-    expect(warnings.at(-1)).toBe(
-      'METRICS_TOKN_FILE is an unknown setting. The most similar setting is METRICS_TOKEN_FILE',
+    expect(warnings.at(-1)).toMatch(
+      /^METRICS_TOKN_FILE is an unknown.* similar setting is METRICS_TOKEN_FILE$/,
     );
   });
 });

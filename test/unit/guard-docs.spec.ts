@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { GUARDS } from '../../src/import/guards/guard-table.js';
+import { renderTable } from '../support/data/table.js';
 
 /** `npm run settings` updates the table of guards in the guide. */
 const path = new URL('../../docs/imports.md', import.meta.url);
@@ -11,12 +12,7 @@ function renderGuide(guide: string): string {
     return [`\`${name}\``, counts, among, numbers.join(', '), isSummed ? 'yes' : ''];
   });
   const head = ['Guard', 'Counts', 'Percentages are shares of', 'Limits', '30 days'];
-  const cells = [head, head.map(() => ''), ...rows];
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0), 3));
-  const lines = cells.map((row, index) =>
-    row.map((cell, column) => cell.padEnd(widths[column] ?? 0, index === 1 ? '-' : ' ')).join(' | '),
-  );
-  return guide.replace(/(?<=\n\n)\| Guard .*\n(\|.*\n)+/, lines.map((line) => `| ${line} |\n`).join(''));
+  return guide.replace(/(?<=\n\n)\| Guard .*\n(\|.*\n)+/, renderTable([head, ...rows]));
 }
 
 test('docs/imports.md shows the limits of all guards', () => {

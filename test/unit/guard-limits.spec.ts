@@ -76,12 +76,9 @@ test.each([
 });
 
 test('unknown names in a profile are refused', () => {
-  expect(validate('deactivations', { total: 5 })).toBe(
-    'is not a limit of deactivations; use cap_rows instead',
-  );
-  expect(validate('reactivations', { total: 5 })).toBe(
-    'is not a limit of reactivations; use one of rows, percent',
-  );
+  const total = { total: 5 };
+  expect(validate('deactivations', total)).toBe('is not a limit of deactivations; use cap_rows instead');
+  expect(validate('reactivations', total)).toBe('is not a limit of reactivations; use one of rows, percent');
   expect(validate('errors', { row: 5 })).toBe('is not a limit of errors; did you mean rows?');
   expect(validate('constructor', {})).toMatch(/^is not a guard; use one of preset, foreign_dataset, /);
   expect(validate('errors', 5)).toBe('must be an object with rows, percent');

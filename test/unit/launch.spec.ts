@@ -38,23 +38,16 @@ function install(): void {
   });
 }
 
-const launch = (...args: string[]) =>
-  spawnSync(process.execPath, ['--no-warnings', 'launch.mjs', ...args], {
-    cwd: clone,
-    env,
-    encoding: 'utf8',
-  });
+const run = (args: string[], variables: NodeJS.ProcessEnv = env) =>
+  spawnSync(process.execPath, args, { cwd: clone, env: variables, encoding: 'utf8' });
+const launch = (...args: string[]) => run(['--no-warnings', 'launch.mjs', ...args]);
 const parse = (printed: string): unknown => JSON.parse(printed);
 
 test('the launcher starts no child process if Node.js is new enough', () => {
   install();
   const { stdout, status } = launch('program.mjs', '3', '--flag');
-  expect(parse(stdout)).toEqual({
-    program: join(clone, 'program.mjs'),
-    args: ['3', '--flag'],
-    flags: ['--no-warnings'],
-    isChild: false,
-  });
+  const started = { program: join(clone, 'program.mjs'), args: ['3', '--flag'], flags: ['--no-warnings'] };
+  expect(parse(stdout)).toEqual({ ...started, isChild: false });
   expect(status).toBe(3);
 });
 
@@ -66,11 +59,8 @@ describe('a launcher on outdated Node.js', () => {
   test('starts the Node.js in node_modules', () => {
     install();
     const { stdout, status } = launch('program.mjs', '5', 'a b');
-    expect(parse(stdout)).toMatchObject({
-      args: ['5', 'a b'],
-      flags: ['--no-warnings', '--disable-sigusr1'],
-      isChild: true,
-    });
+    const flags = ['--no-warnings', '--disable-sigusr1'];
+    expect(parse(stdout)).toMatchObject({ args: ['5', 'a b'], flags, isChild: true });
     expect(status).toBe(5);
   });
 
@@ -96,10 +86,6 @@ describe('a launcher on outdated Node.js', () => {
 test('the launcher prefers the Node.js that runs npm', () => {
   install();
   const npm = join(clone, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  const { stdout } = spawnSync(process.execPath, ['launch.mjs', 'program.mjs', '0'], {
-    cwd: clone,
-    env: { ...env, npm_node_execpath: npm },
-    encoding: 'utf8',
-  });
+  const { stdout } = run(['launch.mjs', 'program.mjs', '0'], { ...env, npm_node_execpath: npm });
   expect(parse(stdout)).toMatchObject({ isChild: true });
 });

@@ -56,12 +56,8 @@ describe('an audit seal', () => {
     const both = new SealKeys(KEYS);
     const [first, second] = KEYS.map((key) => new SealKeys([key]).current);
     expect(both.current).toBe(first);
-    expect([first, second, '', '00000000'].map((name) => both.hasKey(name ?? ''))).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
+    const known = [first, second, '', '00000000'].filter((name = '') => both.hasKey(name));
+    expect(known).toEqual([first, second, '']);
     const hashes = ['', first, second].map((key_id = '') => both.computeHash({ ...FACTS, key_id }, 'p'));
     expect(new Set(hashes).size).toBe(3);
     expect(() => keys.computeHash({ ...FACTS, key_id: first ?? '' }, 'p')).toThrow();
@@ -71,16 +67,9 @@ describe('an audit seal', () => {
     const facts = { ...FACTS, key_id: own?.current ?? '' };
     expect(own?.computeHash(facts, 'p')).not.toBe(keys.computeHash({ ...FACTS, key_id: '' }, 'p'));
     // The hash is keyed and cannot be computed from the columns of the table.
-    const text = [
-      'rollcall audit seal',
-      2,
-      ...Object.values({ number: 7, previous: 'p', ...omitNumber(facts) }),
-    ];
-    expect(own?.computeHash(facts, 'p')).not.toBe(
-      createHash('sha256').update(JSON.stringify(text)).digest('hex'),
-    );
+    const { number, ...columns } = facts;
+    const text = JSON.stringify(['rollcall audit seal', 2, number, 'p', ...Object.values(columns)]);
+    expect(own?.computeHash(facts, 'p')).not.toBe(createHash('sha256').update(text).digest('hex'));
     expect(others?.hasKey(own?.current ?? '')).toBe(false);
   });
 });
-
-const omitNumber = ({ number: _, ...facts }: SealFacts) => facts;

@@ -101,6 +101,12 @@ export class ConsolePage {
     return this.page.getByRole('button', { name, exact: true });
   }
 
+  /** Clicks a button that opens a dialog, and the button of the dialog with the same name. */
+  async confirm(name: string): Promise<void> {
+    await this.button(name).click();
+    await this.dialog.getByRole('button', { name }).click();
+  }
+
   /** Waits until the page contains a text. */
   async waitForText(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor();

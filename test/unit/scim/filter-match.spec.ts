@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { buildMatcher } from '../../../src/scim/protocol/filter.js';
 import { parseFilter } from '../../../src/scim/protocol/filter-parser.js';
+import { ENTERPRISE_SCHEMA } from '../../../src/scim/protocol/urns.js';
 import { GROUP, ID, JANE, USER } from './resources.js';
 
 const matches = (filter: string): boolean => buildMatcher(parseFilter(filter, USER))(JANE);
@@ -20,10 +21,7 @@ describe('an example filter of RFC 7644', () => {
     ['userType ne "Employee" and not (emails co "example.com" or emails.value co "example.org")', false],
     ['userType eq "Employee" and (emails.type eq "work")', true],
     ['userType eq "Employee" and emails[type eq "work" and value co "@example.com"]', true],
-    [
-      'emails[type eq "work" and value co "@example.com"] or ims[type eq "xmpp" and value co "@foo.com"]',
-      true,
-    ],
+    ['emails[type eq "work" and value co "@x.com"] or ims[type eq "xmpp" and value co "@foo.com"]', true],
   ])('%s evaluates to %s', (filter, expected) => {
     expect(matches(filter)).toBe(expected);
   });
@@ -42,10 +40,7 @@ describe('a SCIM filter on text', () => {
     ['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname[value eq "janes"]', false],
     ['urn:ietf:params:scim:schemas:extension:rollcall:2.0:User:authname[value eq "JaneS"]', true],
     ['URN:IETF:params:scim:schemas:extension:ENTERPRISE:2.0:user:EMPLOYEENUMBER eq "701984"', true],
-    [
-      'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager eq "26118915-6090-4610-87E4-49D8CA9F808D"',
-      true,
-    ],
+    [`${ENTERPRISE_SCHEMA}:manager eq "26118915-6090-4610-87E4-49D8CA9F808D"`, true],
     ['title gt "tour g"', true],
     ['title ge "Tour Guide"', true],
     ['title le "tour guide"', true],

@@ -81,16 +81,11 @@ describe('a SCIM filter', () => {
 });
 
 test('a parsed SCIM filter replaces emails by emails.value', () => {
-  expect(parseFilter('EMAILS eq "X"', USER)).toEqual({
-    kind: 'compare',
-    path: { attribute: USER.findAttribute('emails'), sub: USER.findAttribute('emails')?.findSub('value') },
-    op: 'eq',
-    value: 'X',
-  });
-  expect(parseFilter('meta.created lt "2026-01-01T01:00:00+01:00"', USER)).toMatchObject({
-    op: 'lt',
-    value: '2026-01-01T00:00:00.000Z',
-  });
+  const attribute = USER.findAttribute('emails');
+  const path = { attribute, sub: attribute?.findSub('value') };
+  expect(parseFilter('EMAILS eq "X"', USER)).toEqual({ kind: 'compare', path, op: 'eq', value: 'X' });
+  const created = parseFilter('meta.created lt "2026-01-01T01:00:00+01:00"', USER);
+  expect(created).toMatchObject({ op: 'lt', value: '2026-01-01T00:00:00.000Z' });
 });
 
 test('a SCIM filter decodes escapes like JSON', () => {

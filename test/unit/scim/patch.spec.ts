@@ -19,16 +19,12 @@ const BASE: ScimObject = {
 };
 
 /** Applies a patch to BASE, which must not change. Returns the new resource and the counted deviations. */
-async function patch(operations: unknown, options: { entra?: boolean } = {}) {
+async function patch(operations: unknown, isEntra = false) {
   const seen = new Set<Deviation>();
   const before = JSON.stringify(BASE);
   const body = { schemas: [PATCH_MESSAGE], Operations: operations };
   const countDeviation = (kind: Deviation) => seen.add(kind);
-  const steps = await readPatch(body, {
-    resource: USER,
-    ignoreUnknown: options.entra ?? false,
-    countDeviation,
-  });
+  const steps = await readPatch(body, { resource: USER, ignoreUnknown: isEntra, countDeviation });
   const after = applySteps(BASE, steps, { countDeviation });
   expect(JSON.stringify(BASE)).toBe(before);
   return { after, seen: [...seen] };
@@ -38,40 +34,28 @@ const apply = async (op: string, path: string | undefined, value?: unknown) =>
   (await patch([{ op, path, value }])).after;
 /** Returns the enterprise extension of BASE with other sub-attributes. */
 const enterprise = (parts: ScimObject) => ({ [E]: { department: 'D1', manager: { value: 'm1' }, ...parts } });
-const NAMED_J = { name: { givenName: 'J', familyName: 'Doe' } };
+const named = (parts: ScimObject) => ({ name: { givenName: 'Jane', familyName: 'Doe', ...parts } });
+const NAMED_J = named({ givenName: 'J' });
 const MANAGED = enterprise({ manager: { value: 'm2' } });
 /** The work address without the primary mark. */
 const SECOND_WORK = { value: 'w@x.org', type: 'work' };
 const ONLY_WORK = { ...BASE, emails: [WORK] };
 const NEW = { value: 'n@x.org' };
+const FIRST = { ...NEW, primary: true };
+const HOME_H = { ...HOME, display: 'H' };
 const codeOf = async (...operations: unknown[]) => (await rejectionOf(patch(operations))).code;
 
 /** `attributes` adds, replaces and removes each attribute by its path, and refuses read-only attributes. */
 describe('SCIM PATCH add', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
-    [
-      'sets a sub-attribute',
-      'name.middleName',
-      'X',
-      { name: { givenName: 'Jane', familyName: 'Doe', middleName: 'X' } },
-    ],
+    ['sets a sub-attribute', 'name.middleName', 'X', named({ middleName: 'X' })],
     ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
-    [
-      'merges a complex attribute and removes a sub-attribute by null',
-      'name',
-      { givenName: 'J', familyName: null },
-      { name: { givenName: 'J' } },
-    ],
+    ['removes a sub-attribute by null', 'name', { familyName: null }, { name: { givenName: 'Jane' } }],
     ['appends to a list', 'emails', [NEW], { emails: [WORK, HOME, NEW] }],
     ['appends one element to a list', 'emails', NEW, { emails: [WORK, HOME, NEW] }],
     ['does not append an existing element', 'emails', [{ value: 'H@x.org' }], {}],
     ['appends equal elements once', 'roles', [{ value: 'A' }, { value: 'a' }], { roles: [{ value: 'A' }] }],
-    [
-      'removes the primary mark from the other elements',
-      'emails',
-      [{ ...NEW, primary: true }],
-      { emails: [SECOND_WORK, HOME, { ...NEW, primary: true }] },
-    ],
+    ['makes only the new element primary', 'emails', [FIRST], { emails: [SECOND_WORK, HOME, FIRST] }],
     ['adds nothing for an empty list', 'emails', [], {}],
     ['accepts a text for a list', 'roles', 'Author', { roles: [{ value: 'Author' }] }],
     ['merges a whole extension', E, { division: 'V' }, enterprise({ division: 'V' })],
@@ -81,34 +65,23 @@ describe('SCIM PATCH add', () => {
 });
 
 describe('SCIM PATCH replace', () => {
+  const FIRST_HOME = { ...HOME, primary: true };
+  const OTHER = { type: 'other', display: 'O', value: 'o@x.org' };
+  const OTHER_O = 'emails[type eq "other" and display eq "O"].value';
+  const D2 = enterprise({ department: 'D2' });
   test.each<[string, string | undefined, unknown, ScimObject]>([
     ['adds a missing attribute', 'nickName', 'J', { nickName: 'J' }],
     ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
     ['applies a filter', 'emails[type eq "work"].value', 'n@x.org', { emails: [{ ...WORK, ...NEW }, HOME] }],
+    ['merges the selected element', 'emails[type eq "home"]', { display: 'H' }, { emails: [WORK, HOME_H] }],
+    ['sets a sub-attribute of all', 'emails.display', 'H', { emails: [{ ...WORK, display: 'H' }, HOME_H] }],
     [
-      'merges the selected element',
-      'emails[type eq "home"]',
-      { display: 'H' },
-      { emails: [WORK, { ...HOME, display: 'H' }] },
-    ],
-    [
-      'sets a sub-attribute of every element',
-      'emails.display',
-      'all',
-      { emails: [WORK, HOME].map((email) => ({ ...email, display: 'all' })) },
-    ],
-    [
-      'moves the primary mark to the selected element',
+      'moves the primary mark',
       'emails[type eq "home"].primary',
       'True',
-      { emails: [SECOND_WORK, { ...HOME, primary: true }] },
+      { emails: [SECOND_WORK, FIRST_HOME] },
     ],
-    [
-      'creates the element that the filter describes',
-      'emails[type eq "other" and display eq "O"].value',
-      'o@x.org',
-      { emails: [WORK, HOME, { type: 'other', display: 'O', value: 'o@x.org' }] },
-    ],
+    ['creates the described element', OTHER_O, 'o@x.org', { emails: [WORK, HOME, OTHER] }],
     ['accepts a manager as text', `${E}:manager`, 'm2', MANAGED],
     ['accepts a manager as an object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
     ['accepts a manager as a list', `${E}:manager`, [{ value: 'm2' }], MANAGED],
@@ -120,22 +93,16 @@ describe('SCIM PATCH replace', () => {
       'sets several attributes without a path',
       undefined,
       {
-        'name.givenName': 'J',
-        active: 'False',
-        [`${E}:department`]: 'D2',
-        'emails[type eq "work"].value': 'n@x.org',
-        id: 'x',
-        colour: 'red',
-        meta: {},
-        __proto__x: 1,
+        ...{ 'name.givenName': 'J', active: 'False', [`${E}:department`]: 'D2' },
+        ...{ 'emails[type eq "work"].value': 'n@x.org', id: 'x', colour: 'red', meta: {}, __proto__x: 1 },
       },
-      { ...NAMED_J, active: false, emails: [{ ...WORK, ...NEW }, HOME], ...enterprise({ department: 'D2' }) },
+      { ...NAMED_J, active: false, emails: [{ ...WORK, ...NEW }, HOME], ...D2 },
     ],
     [
-      'accepts schemas as keys without a path',
+      'accepts schemas as keys',
       undefined,
       { [USER_SCHEMA]: { title: 'T' }, [E]: { department: 'D2', x: 1 } },
-      { title: 'T', ...enterprise({ department: 'D2' }) },
+      { title: 'T', ...D2 },
     ],
   ])('%s', async (_, path, value, expected) => {
     expect(await apply('replace', path, value)).toEqual({ ...BASE, ...expected });
@@ -233,11 +200,7 @@ describe('a deviating SCIM PATCH', () => {
   test.each([
     ['a text for a boolean', { op: 'replace', path: 'active', value: 'False' }, ['boolean_text']],
     ['an operation in another case', { op: 'Add', path: 'title', value: 'x' }, ['spelling']],
-    [
-      'a filter that creates an element',
-      { op: 'add', path: 'addresses[type eq "work"].country', value: 'FR' },
-      ['filter_creates_element'],
-    ],
+    ['a new element', { op: 'add', path: 'ims[type eq "x"].value', value: 'y' }, ['filter_creates_element']],
     ['a text for an object', { op: 'add', path: `${E}:manager`, value: 'm3' }, ['text_as_object']],
   ])('with %s is accepted and counted', async (_, operation, deviations) => {
     expect((await patch([operation])).seen).toEqual(deviations);
@@ -248,10 +211,9 @@ describe('a deviating SCIM PATCH', () => {
       { op: 'add', path: 'roles[primary eq "True"].value', value: 'Author' },
       { op: 'add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:site', value: '1' },
     ];
-    expect(await patch(operations, { entra: true })).toMatchObject({
-      after: BASE,
-      seen: expect.arrayContaining(['unknown_attribute']),
-    });
+    const { after, seen } = await patch(operations, true);
+    expect(after).toEqual(BASE);
+    expect(seen).toContain('unknown_attribute');
   });
 
   test('is accepted if two operations together create one element', async () => {
