@@ -17,7 +17,9 @@ const preview = async (file: string | Uint8Array, query = ''): Promise<Json> => 
 const columnsOf = ({ columns }: Json) =>
   columns.map(({ source, column, use, suggestion }: Json) => `${source}: ${column ?? use}, ${suggestion}`);
 const problemsOf = ({ problems }: Json): string[] =>
-  problems.map(({ line, field, code }: Json) => `${line} ${field} ${code}`);
+  problems.map(
+    ({ line, field, code, refuses }: Json) => `${line} ${field} ${code}${refuses ? ', refuses' : ''}`,
+  );
 
 test('an import preview shows the encoding, delimiter and mapped rows', async () => {
   const file = Buffer.from(
@@ -57,13 +59,16 @@ test('an import preview lists problems of the header and rows', async () => {
   );
   const answer = await preview(file);
   const ofRows = ['2 external_id required', '3 external_id required', '4 email duplicate'];
-  const ofHeader = /^1 {2}(password_column|unknown_column|duplicate_column|missing_column)$/;
+  const ofHeader = /^1 {2}(password_column|unknown_column|duplicate_column|missing_column), refuses$/;
   const expected = [expect.stringMatching(ofHeader), ...ofRows];
   expect(problemsOf(answer)).toEqual(expect.arrayContaining(expected));
-  expect(answer.problems[0].refuses).toBe(true);
-  const others = ['Email: Email, null', 'Shoe size: unknown, null', 'E_mail: unknown, null'];
-  const guessed = ['Userneme: unknown, Username', 'Password: unknown, ignore'];
-  expect(columnsOf(answer)).toEqual([guessed[0], ...others, guessed[1]]);
+  expect(columnsOf(answer)).toEqual([
+    'Userneme: unknown, Username',
+    'Email: Email, null',
+    'Shoe size: unknown, null',
+    'E_mail: unknown, null',
+    'Password: unknown, ignore',
+  ]);
   expect(JSON.stringify(answer)).not.toContain('secret-');
 });
 
@@ -97,8 +102,8 @@ test('an import preview with a profile shows the mapped columns', async () => {
   expect([answer.profile, problemsOf(answer)]).toEqual(['entra', []]);
   const columns = ['surname: Surname, null', 'mail: template, null', 'usageLocation: unknown, null'];
   expect(columnsOf(answer)).toEqual(expect.arrayContaining(columns));
-  const [username, email] = ['scanner@tenant.example.org', 'scanner@tenant.example.org'];
-  const fields = { username, email, status: 'Active' };
+  const address = 'scanner@tenant.example.org';
+  const fields = { username: address, email: address, status: 'Active' };
   expect(answer.rows[1]).toMatchObject({ line: 3, outcome: 'created', fields });
 });
 

@@ -19,7 +19,7 @@ const BASE: ScimObject = {
 };
 
 /** Applies a patch to BASE, which must not change. Returns the new resource and the counted deviations. */
-async function patch(operations: unknown, isEntra = false) {
+async function patch(operations: unknown, { isEntra = false } = {}) {
   const seen = new Set<Deviation>();
   const before = JSON.stringify(BASE);
   const body = { schemas: [PATCH_MESSAGE], Operations: operations };
@@ -41,8 +41,8 @@ const MANAGED = enterprise({ manager: { value: 'm2' } });
 const SECOND_WORK = { value: 'w@x.org', type: 'work' };
 const ONLY_WORK = { ...BASE, emails: [WORK] };
 const NEW = { value: 'n@x.org' };
-const FIRST = { ...NEW, primary: true };
-const HOME_H = { ...HOME, display: 'H' };
+const NEW_PRIMARY = { ...NEW, primary: true };
+const DISPLAYED_HOME = { ...HOME, display: 'H' };
 const codeOf = async (...operations: unknown[]) => (await rejectionOf(patch(operations))).code;
 
 /** `attributes` adds, replaces and removes each attribute by its path, and refuses read-only attributes. */
@@ -55,7 +55,12 @@ describe('SCIM PATCH add', () => {
     ['appends one element to a list', 'emails', NEW, { emails: [WORK, HOME, NEW] }],
     ['does not append an existing element', 'emails', [{ value: 'H@x.org' }], {}],
     ['appends equal elements once', 'roles', [{ value: 'A' }, { value: 'a' }], { roles: [{ value: 'A' }] }],
-    ['makes only the new element primary', 'emails', [FIRST], { emails: [SECOND_WORK, HOME, FIRST] }],
+    [
+      'removes the primary mark from others',
+      'emails',
+      [NEW_PRIMARY],
+      { emails: [SECOND_WORK, HOME, NEW_PRIMARY] },
+    ],
     ['adds nothing for an empty list', 'emails', [], {}],
     ['accepts a text for a list', 'roles', 'Author', { roles: [{ value: 'Author' }] }],
     ['merges a whole extension', E, { division: 'V' }, enterprise({ division: 'V' })],
@@ -65,23 +70,28 @@ describe('SCIM PATCH add', () => {
 });
 
 describe('SCIM PATCH replace', () => {
-  const FIRST_HOME = { ...HOME, primary: true };
+  const DISPLAYED = [{ ...WORK, display: 'H' }, DISPLAYED_HOME];
   const OTHER = { type: 'other', display: 'O', value: 'o@x.org' };
-  const OTHER_O = 'emails[type eq "other" and display eq "O"].value';
+  const OTHER_VALUE = 'emails[type eq "other" and display eq "O"].value';
   const D2 = enterprise({ department: 'D2' });
   test.each<[string, string | undefined, unknown, ScimObject]>([
     ['adds a missing attribute', 'nickName', 'J', { nickName: 'J' }],
     ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
     ['applies a filter', 'emails[type eq "work"].value', 'n@x.org', { emails: [{ ...WORK, ...NEW }, HOME] }],
-    ['merges the selected element', 'emails[type eq "home"]', { display: 'H' }, { emails: [WORK, HOME_H] }],
-    ['sets a sub-attribute of all', 'emails.display', 'H', { emails: [{ ...WORK, display: 'H' }, HOME_H] }],
     [
-      'moves the primary mark',
+      'merges the selected element',
+      'emails[type eq "home"]',
+      { display: 'H' },
+      { emails: [WORK, DISPLAYED_HOME] },
+    ],
+    ['sets a sub-attribute of every element', 'emails.display', 'H', { emails: DISPLAYED }],
+    [
+      'moves the primary mark to the selected element',
       'emails[type eq "home"].primary',
       'True',
-      { emails: [SECOND_WORK, FIRST_HOME] },
+      { emails: [SECOND_WORK, { ...HOME, primary: true }] },
     ],
-    ['creates the described element', OTHER_O, 'o@x.org', { emails: [WORK, HOME, OTHER] }],
+    ['creates the described element', OTHER_VALUE, 'o@x.org', { emails: [WORK, HOME, OTHER] }],
     ['accepts a manager as text', `${E}:manager`, 'm2', MANAGED],
     ['accepts a manager as an object', `${E}:manager`, { value: 'm2', displayName: 'B' }, MANAGED],
     ['accepts a manager as a list', `${E}:manager`, [{ value: 'm2' }], MANAGED],
@@ -99,7 +109,7 @@ describe('SCIM PATCH replace', () => {
       { ...NAMED_J, active: false, emails: [{ ...WORK, ...NEW }, HOME], ...D2 },
     ],
     [
-      'accepts schemas as keys',
+      'accepts schemas as keys without a path',
       undefined,
       { [USER_SCHEMA]: { title: 'T' }, [E]: { department: 'D2', x: 1 } },
       { title: 'T', ...D2 },
@@ -211,7 +221,7 @@ describe('a deviating SCIM PATCH', () => {
       { op: 'add', path: 'roles[primary eq "True"].value', value: 'Author' },
       { op: 'add', path: 'urn:ietf:params:scim:schemas:extension:custom:2.0:User:site', value: '1' },
     ];
-    const { after, seen } = await patch(operations, true);
+    const { after, seen } = await patch(operations, { isEntra: true });
     expect(after).toEqual(BASE);
     expect(seen).toContain('unknown_attribute');
   });
