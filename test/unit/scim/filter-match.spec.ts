@@ -21,7 +21,10 @@ describe('an example filter of RFC 7644', () => {
     ['userType ne "Employee" and not (emails co "example.com" or emails.value co "example.org")', false],
     ['userType eq "Employee" and (emails.type eq "work")', true],
     ['userType eq "Employee" and emails[type eq "work" and value co "@example.com"]', true],
-    ['emails[type eq "work" and value co "@x.com"] or ims[type eq "xmpp" and value co "@foo.com"]', true],
+    [
+      'emails[type eq "work" and value co "@example.com"] or ims[type eq "xmpp" and value co "@foo.com"]',
+      true,
+    ],
   ])('%s evaluates to %s', (filter, expected) => {
     expect(matches(filter)).toBe(expected);
   });
