@@ -39,10 +39,8 @@ test('a missed tick runs the import schedule once', async () => {
   expect(drop.list('failed')).toEqual([`c.${idOf('c.csv')}.csv`]);
   expect(drop.list('processing')).toEqual([]);
   expect(drop.list()).toEqual(['d.txt', 'd.txt.done', 'done', 'failed', 'processing']);
-  expect(runs[0]).toMatchObject({
-    options: { dataset: 'hr', missing: 'report' },
-    actor: { kind: 'system', id: null },
-  });
+  const actor = { kind: 'system', id: null };
+  expect(runs[0]).toMatchObject({ options: { dataset: 'hr', missing: 'report' }, actor });
   expect((await findUser(app.key, 'a')).username).toBe('a');
   drop.addUser('e');
   await scheduled.stop(schedule);

@@ -13,26 +13,18 @@ const dropFile = (name: string, ...lines: string[]) => {
   scheduled.drop.markDone(name);
 };
 test('a dropped file uses the profile with the longest matching pattern', async () => {
-  await save('any-hr', {
-    dataset: 'any',
-    columns: { ...COLUMNS, Nr: 'Phone', Id: 'ExternalId' },
-    pattern: 'hr*',
-  });
+  const columns = { ...COLUMNS, Nr: 'Phone', Id: 'ExternalId' };
+  await save('any-hr', { dataset: 'any', columns, pattern: 'hr*' });
   await save('hr', { dataset: 'hr', missing: 'report', columns: COLUMNS, pattern: 'HR-????.csv' });
   await save('others', { dataset: 'rest', columns: { Key: 'ExternalId', Login: 'Username', Mail: 'Email' } });
   dropFile('hr-2026.csv', 'Nr,Login,Mail', 'h1,h1,h1@example.org');
   dropFile('sales.csv', 'Key,Login,Mail', 's1,s1,s1@example.org');
   await scheduled.start({ IMPORT_OPTIONS: 'profile=others&missing=block&dataset=default' });
   await scheduled.waitForFiles(2);
-  const shown = (await scheduled.listRuns()).map(({ file, profile, options }) => [
-    file.name,
-    profile,
-    options.dataset,
-    options.missing,
-  ]);
-  expect(shown.sort()).toEqual([
-    ['hr-2026.csv', 'hr', 'hr', 'report'],
-    ['sales.csv', 'others', 'default', 'block'],
+  const runs = (await scheduled.listRuns()).sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
+  expect(runs).toMatchObject([
+    { file: { name: 'hr-2026.csv' }, profile: 'hr', options: { dataset: 'hr', missing: 'report' } },
+    { file: { name: 'sales.csv' }, profile: 'others', options: { dataset: 'default', missing: 'block' } },
   ]);
   for (const id of ['h1', 's1']) expect((await findUser(scheduled.app.key, id)).username).toBe(id);
 });

@@ -42,11 +42,8 @@ describe('the refusal check', () => {
   });
 
   it('accepts a username_taken refusal after a change with unknown outcome', () => {
-    model.change(
-      first,
-      { username: 'maybe' },
-      { effect: 'unknown', answers: [[0, 'timeout']], applied: true },
-    );
+    const timeout = { effect: 'unknown', answers: [[0, 'timeout']], applied: true } as const;
+    model.change(first, { username: 'maybe' }, timeout);
     expect(refuse(second, { username: 'maybe' }, 409, 'username_taken')).toEqual([]);
   });
 

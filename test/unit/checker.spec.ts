@@ -232,11 +232,8 @@ describe('the history checker', () => {
   it('reports a 500 response, and a change applied despite a 503 response', () => {
     model.call({ effect: 'unknown', answers: [[500, 'internal']] });
     expect(model.findBroken()).toEqual(['responses']);
-    model.change(
-      first,
-      { known_as: 'x' },
-      { effect: 'none', answers: [[503, 'unavailable']], applied: true },
-    );
+    const unavailable = { effect: 'none', answers: [[503, 'unavailable']], applied: true } as const;
+    model.change(first, { known_as: 'x' }, unavailable);
     expect(model.findBroken()).toContain('unavailable means that nothing happened');
   });
 });
