@@ -40,6 +40,8 @@ interface ImportActor {
   initiator: Actor;
   approver: Actor | null;
   allowsPrivileged: boolean;
+  /** Data set of the import that the run reverts. Undefined for any other run. */
+  revertedDataset?: string;
 }
 
 /** Returns the actor itself, or the initiator of an import. */

@@ -1,7 +1,18 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
-import { countsOf, csv, decide, expectRun, guardOf, runImport, findUser } from '../support/app/imports.js';
+import type { Json } from '../support/app/client.js';
+import {
+  awaitRun,
+  countsOf,
+  csv,
+  decide,
+  expectRun,
+  findUser,
+  guardOf,
+  rowsOf,
+  runImport,
+} from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { scimOf } from '../support/app/scim.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
@@ -155,3 +166,113 @@ test.each(['reactivate', 'report'])(
     expect(problemsOf(run)).toEqual(['returned 2', 'returned 3', 'blocked_elsewhere 11']);
   },
 );
+
+const revert = ({ id }: Json) => decide(app.key, id, 'revert');
+async function deleteInBulk(uuid: string): Promise<Json> {
+  const body = { uuids: [uuid], change: { delete: true }, reason: 'Left' };
+  return awaitRun(app.key, (await app.key.post('/imports', body)).body.id);
+}
+const deleteByKey = (uuid: string) => app.key.delete(`/users/${uuid}`);
+const restore = (uuid: string) => app.key.post(`/users/${uuid}/restore`);
+
+let created = 0;
+/** Builds the file of a new user. @returns the file with a surname, and the file with another spelling of its ExternalId. */
+function createFiles() {
+  const name = `gone${++created}`;
+  const build = (externalId: string, surname = 'Gone') =>
+    file([`${externalId},${name},${name}@example.org,${surname}`]);
+  return { id: `Zo\u00eb-${name}`, name, build, again: build(`Zoe\u0308-${name}`, 'Again') };
+}
+
+type Deletion = (uuid: string, run: Json) => Promise<unknown>;
+test.each<[outcome: string, deleter: string, remove: Deletion, creator?: string]>([
+  ['skipped', 'an operator', async (uuid) => (await app.login()).delete(`/users/${uuid}`)],
+  ['skipped', 'an API key', deleteByKey],
+  ['skipped', 'SCIM', (uuid) => scimOf(app).delete(`/Users/${uuid}`)],
+  ['skipped', 'a bulk change', deleteInBulk],
+  [
+    'skipped',
+    'the revert of the revert of a bulk change',
+    async (uuid) => revert(await revert(await deleteInBulk(uuid))),
+  ],
+  ['skipped', 'a revert of another data set', (_, run) => revert(run), 'payroll'],
+  ['created', 'a revert of the data set', (_, run) => revert(run)],
+  ['created', 'a third revert of the data set', async (_, run) => revert(await revert(await revert(run)))],
+  [
+    'skipped',
+    'an API key, after a revert and a restore,',
+    async (uuid, run) => {
+      await revert(run);
+      await restore(uuid);
+      await deleteByKey(uuid);
+    },
+  ],
+])('a row is %s if %s deleted its user', async (outcome, _, remove, creator = 'staff') => {
+  const { id, name, build, again } = createFiles();
+  const first = await runImport(app.key, build(id), `dataset=${creator}`);
+  const { uuid } = await findUser(app.key, id);
+  await remove(uuid, first);
+  expect(await findUser(app.key, id)).toBeUndefined();
+  const plan = await runImport(app.key, again, 'dataset=staff&dry_run=true');
+  const run = await runImport(app.key, again, 'dataset=staff');
+  expect([plan, run].map(countsOf)).toEqual([{ [outcome]: 1 }, { [outcome]: 1 }]);
+  if (outcome === 'created') return;
+  const message = expect.stringMatching(`Gone .*${name}.*POST /users/${uuid}/restore`);
+  const reason = {
+    field: 'external_id',
+    code: 'deleted_elsewhere',
+    uuid,
+    value: `Zoe\u0308-${name}`,
+    message,
+  };
+  expect([run.state, run.problems]).toEqual(['completed', [expect.objectContaining({ line: 2, ...reason })]]);
+  expect(await rowsOf(app.key, run.id)).toMatchObject([{ outcome: 'skipped', errors: [reason] }]);
+  await restore(uuid);
+  expect(countsOf(await runImport(app.key, again, 'dataset=staff'))).toEqual({ updated: 1 });
+  expect(await findUser(app.key, id)).toMatchObject({ uuid, surname: 'Again' });
+});
+
+/** Imports a new user into the data set `staff` and deletes the user. */
+async function deleteNewUser() {
+  const files = createFiles();
+  await runImport(app.key, files.build(files.id), 'dataset=staff');
+  const { uuid } = await findUser(app.key, files.id);
+  await deleteByKey(uuid);
+  return { ...files, uuid: uuid as string };
+}
+
+test('a row changes the active user who has the ExternalId of a deleted user', async () => {
+  const { id, name, again } = await deleteNewUser();
+  await app.key.post('/users', { external_id: id, username: name, email: `${name}@example.org` });
+  expect(countsOf(await runImport(app.key, again, 'dataset=staff'))).toEqual({ updated: 1 });
+});
+
+test.each(['restored', 'deleted'])('a plan is void if its user is %s before the approval', async (how) => {
+  const { uuid, again } = await deleteNewUser();
+  if (how === 'deleted') await restore(uuid);
+  const plan = await runImport(app.key, again, 'dataset=staff&dry_run=true');
+  await (how === 'deleted' ? deleteByKey(uuid) : restore(uuid));
+  const { state, problems } = await decide(app.key, plan.id, 'apply');
+  expect([state, problems[0].code]).toEqual(['superseded', 'plan_changed']);
+});
+
+test('rows that adopt a user or name a manager take no ExternalId of a deleted user', async () => {
+  const { id, name, uuid } = await deleteNewUser();
+  await app.key.post('/users', { username: name, email: `${name}@example.org` });
+  const rows = [`${id},${name},${name}@example.org,`, `${person(`report-${name}`)},${id}`];
+  const table = csv(`${HEAD},Manager`, ...rows);
+  const send = (options: string) => runImport(app.key, table, `dataset=staff&${options}`);
+  const run = await send('adopt=email');
+  expect(run.problems.map(({ code, uuid: of, depends_on_line: on }: Json) => [code, of ?? on])).toEqual([
+    ['deleted_elsewhere', uuid],
+    ['unknown_reference', 2],
+  ]);
+  const preview = await app.key.send('POST', '/imports/preview?dataset=staff', table, {
+    'content-type': 'text/csv',
+  });
+  expect([preview.body.rows[0].outcome, preview.body.problems[0].code]).toEqual([
+    'skipped',
+    'deleted_elsewhere',
+  ]);
+  expect(countsOf(await send('adopt_rows=2'))).toEqual({ updated: 1, created: 1 });
+});

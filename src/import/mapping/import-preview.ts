@@ -140,7 +140,8 @@ export class ImportPreview {
     actor: Actor,
     managerKeys: ManagerKeys | undefined,
   ): Promise<Pick<Preview, 'rows' | 'problems'>> {
-    const { users, managers, managerTexts } = await this.facts.find(rows, { managerKeys });
+    const found = await this.facts.find(rows, options.dataset, { managerKeys });
+    const { users, deleted, managers, managerTexts } = found;
     const { allow_privileged: allowsPrivileged } = options;
     const initiator: Actor = { kind: 'import', id: '', initiator: actor, approver: null, allowsPrivileged };
     const scope = userScopeOf({ dataset: options.dataset, options });
@@ -149,10 +150,11 @@ export class ImportPreview {
     const isUnique = hasUniqueUsernames(profile);
     const planned = rows.map((file) => {
       const { line, manager: named } = file;
-      const before = users.get(toExactKey(file.externalId));
+      const key = toExactKey(file.externalId);
+      const before = users.get(key);
       if (before && isUnique) file.raw['username'] = before.username;
       const manager = named && managers.get(managerTexts.get(named) ?? named)?.uuid;
-      const user = { before, uuid: randomUUID(), manager };
+      const user = { before, deleted: deleted.get(key), uuid: randomUUID(), manager };
       const { row } = planRow(file, { options, scope, settings: this.settings, initiator, ...user });
       const { errors } = hideInRow(row, visibility);
       problems.push(...errors.map((error) => ({ line, ...error, refuses: false })));

@@ -138,11 +138,11 @@ export class FilePlanner {
   private lookUpUsers(
     records: readonly CsvRecord[],
     bytes: number,
-    { options: { blank_cells: blankCells }, header, facts }: PlanState,
+    { options: { blank_cells: blankCells }, header, facts, scope }: PlanState,
   ): Chunk {
     const rows = records.map((record) => ({ record, keys: readKeys(record, header, blankCells) }));
     const keysOfRows = rows.map(({ keys }) => keys);
-    const users = this.userLookup.find(keysOfRows, facts);
+    const users = this.userLookup.find(keysOfRows, scope.dataset, facts);
     // Prevent an unhandled rejection. `planRows` awaits this promise later and throws its error.
     users.catch(() => undefined);
     return { rows, users, bytes };
@@ -161,7 +161,7 @@ export class FilePlanner {
 
   private planRow(
     row: ChunkRow,
-    { users, managers, managerTexts }: RowUsers,
+    { users, deleted, managers, managerTexts }: RowUsers,
     planning: PlanState,
   ): PlannedRow {
     const { record, keys } = row;
@@ -191,7 +191,8 @@ export class FilePlanner {
     const uuid = before?.uuid ?? createUuid(key, planning);
     const fileRow = readRow(record, header, options.blank_cells);
     const isConfirmed = planning.isConfirmed(record);
-    const planned = planRow(fileRow, { ...planning, before, uuid, manager, isConfirmed, isTakenOver });
+    const user = { before, deleted: deleted.get(key), uuid, manager };
+    const planned = planRow(fileRow, { ...planning, ...user, isConfirmed, isTakenOver });
     const setsManager = planned.row.version === 0 || hasManagerChange(planned);
     if (keys.manager && (!namedManager || namedManager.isAdopted) && planned.after && setsManager)
       planned.row.manager = truncate(keys.manager, 255);

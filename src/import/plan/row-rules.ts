@@ -20,7 +20,7 @@ import type { FileRow, RowKeys } from '../file/file-row.js';
 import type { DamagedCell } from '../file/record-parser.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
-import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
+import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW, formatName } from '../runs/import-row.js';
 import { hasUnlikeName } from './name-likeness.js';
 import { isBrokenForm } from './text-damage.js';
 
@@ -30,6 +30,8 @@ export interface RowContext {
   settings: UserSettings;
   initiator: Actor;
   before: User | undefined;
+  /** User with the ExternalId of the row who was deleted elsewhere. */
+  deleted?: User | undefined;
   uuid: string;
   /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
   manager: string | null | undefined;
@@ -81,6 +83,8 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const { options, scope, before } = context;
   const errors = findKeyErrors(row, context);
   if (errors.length > 0) return createPlannedRow(row, context, 'error', { errors });
+  if (!before && context.deleted)
+    return createPlannedRow(row, context, 'skipped', { errors: [toDeletedReason(row, context.deleted)] });
   if (before && options.mode === 'create_only') {
     const warnings = evaluateReturningUser(row.raw['status'], before, options);
     return createPlannedRow(row, context, 'skipped', { errors: warnings === 'reactivate' ? [] : warnings });
@@ -219,6 +223,15 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
   const { uuid } = before;
   const message = `belongs to user ${uuid}, who has another name. If this is the same person, set the external_id of that user and import the row again`;
   return { ...toRowError({ field, code: 'unlinked_conflict', message }, row), uuid };
+}
+
+/** Returns the reason why the row of a user who was deleted elsewhere is skipped. */
+function toDeletedReason(row: FileRow, user: User): RowError {
+  const { uuid, username } = user;
+  const message =
+    `belongs to the deleted user ${formatName(user)} (username ${username}, uuid ${uuid}). ` +
+    `If files should change this user again, restore the user on the page Deleted users of the console or with POST /users/${uuid}/restore`;
+  return { ...toRowError({ field: 'external_id', code: 'deleted_elsewhere', message }, row), uuid };
 }
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {

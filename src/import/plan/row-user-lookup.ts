@@ -66,6 +66,8 @@ interface NamedManager {
 export interface RowUsers {
   /** Maps the comparison key of an ExternalId to the user of the row. */
   users: ReadonlyMap<string, User>;
+  /** Maps the comparison key of an ExternalId to its user who was deleted elsewhere (interface §6). */
+  deleted: ReadonlyMap<string, User>;
   /** Maps the text of a manager cell to the existing manager. */
   managers: ReadonlyMap<string, NamedManager>;
   /** Maps the text of a manager cell to the text that identifies the manager without `manager_key`. */
@@ -151,16 +153,20 @@ export class RowUserLookup {
    * Finds the existing users and managers of rows.
    * @param facts facts of the whole file (`readAhead`).
    */
-  async find(rows: readonly RowKeys[], { adopted, managerKeys }: FileFacts = {}): Promise<RowUsers> {
+  async find(
+    rows: readonly RowKeys[],
+    dataset: string,
+    { adopted, managerKeys }: FileFacts,
+  ): Promise<RowUsers> {
     const named = rows.map(({ externalId }) => externalId).filter((id) => id !== '');
     const cells = [...new Set(rows.flatMap(({ manager }) => manager ?? []))];
     const managerTexts = await this.findManagerTexts(cells, managerKeys);
     const texts = new Set(cells.map((cell) => managerTexts.get(cell) ?? cell));
-    const [users, managers] = await Promise.all([
-      this.findUsers(named, adopted),
+    const [found, managers] = await Promise.all([
+      this.findUsers(named, dataset, adopted),
       texts.size === 0 ? new Map<string, NamedManager>() : this.findManagers([...texts], adopted),
     ]);
-    return { users, managers, managerTexts };
+    return { ...found, managers, managerTexts };
   }
 
   /** Finds managers by `manager_key`: in the file, or else in the database if the column identifies users. */
@@ -178,12 +184,20 @@ export class RowUserLookup {
     return new Map(cells.map((cell) => [cell, toText(cell)]));
   }
 
-  private async findUsers(ids: readonly string[], adopted?: Adoptions): Promise<Map<string, User>> {
+  private async findUsers(
+    ids: readonly string[],
+    dataset: string,
+    adopted?: Adoptions,
+  ): Promise<Pick<RowUsers, 'users' | 'deleted'>> {
     const users = await this.directory.findByExternalIds(ids);
-    if (!adopted) return users;
-    const uuids = ids.flatMap((id): [string, string][] => {
-      const uuid = users.has(toExactKey(id)) ? undefined : adopted.get(id);
-      return uuid === undefined ? [] : [[toExactKey(id), uuid]];
+    const unknown = ids.filter((id) => !users.has(toExactKey(id)));
+    const deleted = await this.directory.findDeletedElsewhere(unknown, dataset);
+    if (!adopted) return { users, deleted };
+    const uuids = unknown.flatMap((id): [string, string][] => {
+      const [key, uuid] = [toExactKey(id), adopted.get(id)];
+      // The user of a deleted user's row takes this ExternalId only if a person confirmed it.
+      const isAdopted = uuid !== undefined && (!deleted.has(key) || adopted.isConfirmed(uuid));
+      return isAdopted ? [[key, uuid]] : [];
     });
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
@@ -191,7 +205,7 @@ export class RowUserLookup {
       // Skip a user who was linked in the meantime, unless a person confirmed the user.
       if (user && (user.external_id === '' || adopted.isConfirmed(uuid))) users.set(key, user);
     }
-    return users;
+    return { users, deleted };
   }
 
   private async findManagers(cells: readonly string[], adopted?: Adoptions): Promise<RowUsers['managers']> {

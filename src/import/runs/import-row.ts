@@ -105,7 +105,7 @@ export interface StagedRow {
 }
 
 /** Codes of warnings. A row that did not fail is listed as a problem only if it has one of these codes. */
-export const WARNINGS = ['blocked_elsewhere', 'returned'] as const;
+export const WARNINGS = ['blocked_elsewhere', 'returned', 'deleted_elsewhere'] as const;
 
 export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   external_id: '',

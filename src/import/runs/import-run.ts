@@ -181,7 +181,9 @@ export function callerOf(run: ImportRun): Caller {
   const { id, starter: initiator, approver, request_id: requestId, ip, bulk } = run;
   const allowsPrivileged = run.options.allow_privileged || run.reverts !== null;
   const reason = run.reverts === null && bulk !== null && { reason: bulk.reason };
-  return { actor: { kind: 'import', id, initiator, approver, allowsPrivileged }, requestId, ip, ...reason };
+  const reverted = run.reverts !== null && bulk === null && { revertedDataset: run.dataset };
+  const actor: Actor = { kind: 'import', id, initiator, approver, allowsPrivileged, ...reverted };
+  return { actor, requestId, ip, ...reason };
 }
 
 /** Cost of applying a changed row, relative to the cost of reading and planning a row. */

@@ -85,6 +85,11 @@ export class UserDirectory {
     return toRestoredUsers(deleted, await this.findExternalIds(managers));
   }
 
+  /** See `DeletedUsersRepository.findDeletedElsewhere`. */
+  async findDeletedElsewhere(externalIds: readonly string[], dataset: string): Promise<Map<string, User>> {
+    return this.deleted.findDeletedElsewhere(externalIds, dataset);
+  }
+
   private select<T extends object>(key: string, values: readonly string[], columns: string): Promise<T[]> {
     const toSql = (list: string) => `SELECT ${columns} FROM users WHERE ${key} IN (${list})`;
     return selectWhereIn<T>(this.database, [...new Set(values)], toSql);

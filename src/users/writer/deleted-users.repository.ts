@@ -6,6 +6,7 @@ import {
   type Clause,
   type SqlValue,
   buildWhere,
+  indexHintOf,
   deleteRows,
   lockClauseOf,
   chunkValues,
@@ -18,7 +19,7 @@ import {
 } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import type { Direction } from '../../platform/database/keyset-pages.js';
-import { toLoginKey, toNameSortKey } from '../model/comparison-keys.js';
+import { toExactKey, toLoginKey, toNameSortKey } from '../model/comparison-keys.js';
 import { DeletedUserEntity } from '../model/deleted-user.entity.js';
 import { UserEntity } from '../model/user.entity.js';
 import {
@@ -53,14 +54,20 @@ export interface DeletedFilter {
 export class DeletedUsersRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async moveToDeletedUsers(tx: Sql, users: readonly User[], time: string): Promise<void> {
-    const rows = users.flatMap((user) => {
+  /** @param deletions the deleted users, each with the data set of the run whose revert deletes the user. */
+  async moveToDeletedUsers(
+    tx: Sql,
+    deletions: readonly { user: User; reverted_dataset: string | null }[],
+    time: string,
+  ): Promise<void> {
+    const rows = deletions.flatMap(({ user, reverted_dataset }) => {
       if (isTemporary(user)) return [];
-      const { uuid, external_id } = user;
-      return { uuid, deleted: time, external_id, document: toJson<UserRow>(toUserRow(user)) };
+      const row = toUserRow(user);
+      const { uuid, external_id_key } = row;
+      return { uuid, deleted: time, external_id_key, reverted_dataset, document: toJson<UserRow>(row) };
     });
     await insertRows(tx, DeletedUserEntity, rows);
-    const uuids = users.map(({ uuid }) => uuid);
+    const uuids = deletions.map(({ user }) => user.uuid);
     await deleteRows(tx, UserEntity, 'uuid', uuids);
   }
 
@@ -73,6 +80,20 @@ export class DeletedUsersRepository {
       `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lock}`;
     const rows = await selectWhereIn<DeletedUserEntity>(sql, uuids.toSorted(), toSql);
     return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
+  }
+
+  /**
+   * Finds deleted users, except for users whom a revert of a run of `dataset` deleted.
+   * @returns a map from the comparison key of each external id to the user who was deleted last.
+   */
+  async findDeletedElsewhere(externalIds: readonly string[], dataset: string): Promise<Map<string, User>> {
+    const from = `deleted_users${indexHintOf(this.database, 'ix_deleted_users_external_id')}`;
+    const toSql = (list: string) =>
+      `SELECT external_id_key, reverted_dataset, document FROM ${from} WHERE external_id_key IN (${list})
+       ORDER BY deleted, uuid`;
+    const rows = await selectWhereIn<DeletedUserEntity>(this.database, externalIds.map(toExactKey), toSql);
+    const elsewhere = rows.filter(({ reverted_dataset: reverted }) => reverted !== dataset);
+    return new Map(elsewhere.map((row) => [row.external_id_key ?? '', parseStoredUser(row.document)]));
   }
 
   async remove(tx: Sql, uuids: readonly string[]): Promise<void> {

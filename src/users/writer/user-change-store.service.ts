@@ -70,15 +70,18 @@ export class UserChangeStore {
    * inserted.
    */
   private async moveDeletedAndRestored(tx: Sql, stored: readonly StoredChange[]): Promise<FormerGroups> {
-    const filterUsers = (kind: ChangeOutcome['outcome']): User[] =>
-      stored.flatMap(({ outcome, user }) => (outcome.outcome === kind ? user : []));
-    const restored = filterUsers('restored').map(({ uuid }) => uuid);
+    const filterChanges = (kind: ChangeOutcome['outcome']): StoredChange[] =>
+      stored.filter(({ outcome }) => outcome.outcome === kind);
+    const restored = filterChanges('restored').map(({ user }) => user.uuid);
     await this.deleted.remove(tx, restored);
-    const deleted = filterUsers('deleted');
-    if (deleted.length === 0) return new Map();
+    const deletions = filterChanges('deleted').map(({ user, caller: { actor } }) => {
+      const dataset = actor.kind === 'import' ? actor.revertedDataset : undefined;
+      return { user, reverted_dataset: dataset ?? null };
+    });
+    if (deletions.length === 0) return new Map();
     const time = now();
-    await this.deleted.moveToDeletedUsers(tx, deleted, time);
-    const uuids = deleted.map(({ uuid }) => uuid);
+    await this.deleted.moveToDeletedUsers(tx, deletions, time);
+    const uuids = deletions.map(({ user }) => user.uuid);
     return this.deleted.removeFromGroups(tx, uuids, time);
   }
 

@@ -117,10 +117,14 @@ export class Users1795600000000 extends TableMigration {
       columns: [
         defineColumn('uuid', uuid(), key),
         defineColumn('deleted', time()),
-        defineColumn('external_id', text(255)),
+        defineColumn('external_id_key', text(255), optional),
+        defineColumn('reverted_dataset', text(64), optional),
         defineColumn('document', longText()), // not `row`, which is a reserved word of MySQL
       ],
-      indices: [{ name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] }],
+      indices: [
+        { name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] },
+        { name: 'ix_deleted_users_external_id', columnNames: ['external_id_key', 'uuid'] },
+      ],
     },
   ];
 
