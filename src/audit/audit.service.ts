@@ -6,6 +6,7 @@ import { DATABASE, type Database } from '../platform/database/engine/database.js
 import type { Caller } from '../access/actor.js';
 import { Changes, type FieldChange } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
+import { isObject } from '../platform/common/json.js';
 import { maskKeys, maskSecrets } from '../platform/common/secrets.js';
 import { truncate } from '../platform/common/text.js';
 import { timeOf, createOrderedUuids } from '../platform/common/uuid.js';
@@ -151,6 +152,16 @@ export class AuditService {
   async findDeletions(users: readonly { user: { uuid: string }; deleted: string }[]) {
     const records = await this.toRecords(await this.rows.readDeletions(users));
     return { records, nameOf: await this.names.loadNames(records) };
+  }
+
+  /** Finds the users and API keys that added a file with this content to the drop folder. */
+  async findFileSenders(sha256: string): Promise<Party[]> {
+    const senders = new Map<string | null, Party>();
+    for await (const records of this.readAll({ action: ['import.file_added'] }))
+      for (const { actor, changes } of records)
+        if (changes.some(({ new: file }) => isObject(file) && file['sha256'] === sha256))
+          senders.set(actor.id, actor);
+    return [...senders.values()];
   }
 
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {

@@ -11,7 +11,8 @@ import type { Client, Json } from '../support/app/client.js';
 import { type TestDatabase, createDatabase } from '../support/app/database.js';
 import { awaitRun, csv, readRun, runImport } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
-import { databaseOf, inSeconds } from '../support/app/people.js';
+import { TestDropFolder, addScheduledFile } from '../support/app/drop-folder.js';
+import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 import { speedUpIntervals } from '../support/app/clock.js';
 
 speedUpIntervals();
@@ -251,6 +252,31 @@ test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each othe
   expect(ofMaster.state).toBe('needs_approval');
   for (const one of [child, key])
     expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
+});
+
+test('with IMPORT_FOUR_EYES, a file in the drop folder counts as sent by the users and keys that uploaded it', async () => {
+  const drop = new TestDropFolder(join(database.folder, 'drop'));
+  const schedule = { IMPORT_FOLDER: drop.folder, IMPORT_CRON: '0 0 1 1 *' };
+  const options = { IMPORT_OPTIONS: 'dataset=hr&missing=block' };
+  const app = await start({ IMPORT_FOUR_EYES: 'true', ...schedule, ...options });
+  const master = await app.login();
+  const created = await master.post('/api_keys', { name: 'connector' });
+  const key = app.key.with({ 'x-api-key': created.body.key as string });
+  await runImport(app.key, csv(HEAD, ...people(30)), 'dataset=hr');
+  const take = async (): Promise<string> => {
+    const { Results } = (await app.key.post('/imports/scheduled')).body;
+    const run = await awaitRun(app.key, Results[0].run);
+    expect([run.state, run.actor.kind]).toEqual(['needs_approval', 'system']);
+    return run.id;
+  };
+  await addScheduledFile('hr.csv', key, csv(HEAD, ...people(15)));
+  const uploaded = await take();
+  for (const one of [key, master])
+    expect(problemOf(await one.post(`/imports/${uploaded}/apply`))).toEqual([403, 'forbidden']);
+  // Another program has written this file.
+  drop.addFile('hr.csv', ...people(14));
+  drop.markDone('hr.csv');
+  expect((await master.post(`/imports/${await take()}/apply`)).status).toBe(202);
 });
 
 test('with IMPORT_FOUR_EYES, the sender can apply a dry run without guard hits', async () => {

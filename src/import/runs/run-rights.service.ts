@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, type Caller, isSameActor } from '../../access/actor.js';
+import { AuditService } from '../../audit/audit.service.js';
 import { hasPermission } from '../../access/policy.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
@@ -19,6 +20,7 @@ export class RunRights {
   constructor(
     private readonly keys: ApiKeysService,
     private readonly users: UsersService,
+    private readonly audit: AuditService,
     private readonly env: Env,
   ) {}
 
@@ -52,22 +54,23 @@ export class RunRights {
   }
 
   /**
-   * Rejects an approval by the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key
-   * belongs to the person who created it. Keys that the command line created have no creator and count as different
-   * people.
+   * Rejects an approval by the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. A file that
+   * the service imported was sent by all people who added a file with its content to the drop folder. An API key belongs
+   * to the person who created it. Keys that the command line created have no creator and count as different people.
    * @throws ProblemError `forbidden`.
    */
-  async assertDifferentPerson({ id, guards, starter }: ImportRun, caller: Caller): Promise<void> {
+  async assertDifferentPerson(run: ImportRun, { actor }: Caller): Promise<void> {
+    const { id, guards, starter, file_sha256: sha256 } = run;
     if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
-    const senders = new Set(await this.listCredentials(starter));
-    const approvers = await this.listCredentials(caller.actor);
-    if (!approvers.some((credential) => senders.has(credential))) return;
+    const senders = starter.id === null ? await this.audit.findFileSenders(sha256) : [starter];
+    const credentials = await Promise.all(senders.map((sender) => this.listCredentials(sender)));
+    const approvers = new Set(await this.listCredentials(actor));
+    if (!credentials.flat().some((credential) => approvers.has(credential))) return;
     const detail = `Import ${id} needs the approval of another person, because you sent the file and IMPORT_FOUR_EYES is on.`;
     throw new ProblemError('forbidden', detail);
   }
 
-  private async listCredentials({ kind, id }: Actor): Promise<string[]> {
-    // The service itself started the run.
+  private async listCredentials({ kind, id }: Pick<Actor, 'id'> & { kind: string }): Promise<string[]> {
     if (id === null) return [];
     return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }
