@@ -7,11 +7,21 @@ import { Process } from '../support/process/process.js';
 import { createRandom } from '../support/data/random.js';
 
 /**
- * Kills the service at random moments of imports with parts, a profile, leavers, returners, an approval and a revert.
+ * Kills the service at random moments of imports with parts, profiles, leavers, returners, an approval and a revert, and
+ * of bulk changes.
  * `KILLS=200` sets the number of kills. `KILL_SEED=…` repeats the kills of an earlier run.
  */
-const KILLS = Number(process.env['KILLS'] ?? 4);
+const KILLS = Number(process.env['KILLS'] ?? 7);
 const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
+/** Steps of the first kills with any seed. While the plan is applied, many users exchange their e-mails. */
+const FIRST_STEPS = [
+  'the plan is approved',
+  'the plan is approved',
+  'the plan is approved',
+  'a bulk change of the roles by which its users are selected',
+  'a bulk change deletes users',
+  'users of the same name get unique usernames',
+];
 /** Largest number of kills in one pass over all nights. */
 const KILLS_A_PASS = 15;
 jest.setTimeout(120_000 + KILLS * 40_000);
@@ -26,10 +36,9 @@ function momentsOf(
   kills: number,
   random: (below: number) => number,
 ): Map<number, Moment[]> {
-  const exchange = calm.steps.findIndex(({ name }) => name === 'the plan is approved');
-  expect(exchange).not.toBe(-1);
-  // With any seed, the first three kills happen while many users exchange their e-mails.
-  const steps = Array.from({ length: kills }, (_, i) => (i < 3 ? exchange : random(calm.steps.length)));
+  const first = FIRST_STEPS.map((step) => calm.steps.findIndex(({ name }) => name === step));
+  expect(first).not.toContain(-1);
+  const steps = Array.from({ length: kills }, (_, i) => first[i] ?? random(calm.steps.length));
   const moments = new Map<number, Moment[]>();
   for (const step of steps) {
     const { statements = 0, commits = 0 } = calm.steps[step] ?? {};

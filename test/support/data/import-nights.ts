@@ -17,6 +17,15 @@ const PROFILE = {
   values: { Roles: { E: 'Editor', A: 'Author', '*': '' } },
   set: { Username: '{Key:lower}', Email: '{Mail|Key:lower}', KnownAs: 'of {Given:ascii}' },
 };
+/** Profile of a source with many people of the same name. */
+const NAMESAKES = {
+  dataset: 'guests',
+  set: {
+    Username: '{Family:ascii:lower:unique}',
+    Email: '{Key:lower}@example.org',
+  },
+  columns: { Key: 'ExternalId', Family: 'Surname' },
+};
 const HEAD = 'Key,Given,Family,Mail,Tel,Boss,Kind,Pay';
 const PEOPLE = { north: 550, south: 200 } as const;
 type Part = keyof typeof PEOPLE;
@@ -84,7 +93,8 @@ const LEAVERS = { north: (i: number) => i % 30 === 11, south: (i: number) => i %
 
 /**
  * Nightly imports of a source with two parts: new users, changes, leavers and returning users. One plan is approved and
- * reverted with conflicts, and one that would repeat it is rejected.
+ * reverted with conflicts, and one that would repeat it is rejected. Then bulk changes, and a source whose profile gives
+ * unique usernames.
  */
 export const NIGHTS: readonly Step[] = [
   aNight('first file of the north', 'north', {}),
@@ -129,16 +139,41 @@ export const NIGHTS: readonly Step[] = [
     begin: (client, runs) => postToLast(client, runs, 'reject'),
     ends: 'rejected',
   },
-  aNight('an unchanged file of the north', 'north', RETURN),
+  {
+    name: 'a bulk change deletes users',
+    begin: async (client) =>
+      startBulkChange(client, { manager_uuid: (await findUser(client, 'N5')).uuid }, { delete: true }),
+    ends: 'completed',
+  },
+  aNight('an unchanged file of the north lists users who were deleted elsewhere', 'north', RETURN),
+  {
+    name: 'a bulk change of the roles by which its users are selected',
+    begin: (client) =>
+      startBulkChange(client, { role: ['Author'] }, { add_roles: ['Editor'], remove_roles: ['Author'] }),
+    ends: 'completed',
+  },
+  {
+    name: 'users of the same name get unique usernames',
+    begin: async (client) => {
+      const rows = Array.from({ length: 400 }, (_, i) => `G${i},${i % 90 === 7 ? '' : `Smith${i % 7}`}`);
+      return idOf(await upload(client, csv('Key,Family', ...rows), 'profile=namesakes'));
+    },
+    ends: 'completed_with_errors',
+  },
 ];
+
+const startBulkChange = async (client: Client, where: object, change: object): Promise<string> =>
+  idOf(await client.post('/imports', { where: { managed_by: 'staff', ...where }, change, reason: 'Moved' }));
 
 const postToLast = async (client: Client, runs: readonly Json[], action: string): Promise<string> =>
   idOf(await client.post(`/imports/${runs.at(-1).id}/${action}`));
 
-/** Saves the profile of the source. */
-export async function saveProfile(client: Client): Promise<void> {
-  const { status, text } = await client.put('/import_profiles/staff', PROFILE);
-  if (status >= 300) throw new Error(`the profile: ${text}`);
+/** Saves the profiles of the sources. */
+export async function saveProfiles(client: Client): Promise<void> {
+  for (const [name, profile] of Object.entries({ staff: PROFILE, namesakes: NAMESAKES })) {
+    const { status, text } = await client.put(`/import_profiles/${name}`, profile);
+    if (status >= 300) throw new Error(`the profile: ${text}`);
+  }
 }
 
 function idOf({ status, text, body }: { status: number; text: string; body: Json }): string {

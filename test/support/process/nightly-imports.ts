@@ -9,7 +9,7 @@ import { API_KEY, TestApp } from '../app/app.js';
 import { Client, type Json } from '../app/client.js';
 import { type TestDatabase, createDatabase } from '../app/database.js';
 import { type DatabaseImage, readImage } from '../app/database-image.js';
-import { NIGHTS, saveProfile } from '../data/import-nights.js';
+import { NIGHTS, saveProfiles } from '../data/import-nights.js';
 import { awaitRun } from '../app/imports.js';
 import { KillSwitch, type Moment } from '../../../tools/kill-switch.js';
 import { Process, childrenOf, envOf } from './process.js';
@@ -47,7 +47,7 @@ async function runSteps(
   service: KilledService,
   kills: ReadonlyMap<number, readonly Moment[]>,
 ): Promise<NightsResult> {
-  await saveProfile(service.client);
+  await saveProfiles(service.client);
   const steps: NightsResult['steps'] = [];
   const killed: string[] = [];
   const runs: Json[] = [];
