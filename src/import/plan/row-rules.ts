@@ -230,7 +230,7 @@ function toDeletedReason(row: FileRow, user: User): RowError {
   const { uuid, username } = user;
   const message =
     `belongs to the deleted user ${formatName(user)} (username ${username}, uuid ${uuid}). ` +
-    `If files should change this user again, restore the user on the page Deleted users of the console or with POST /users/${uuid}/restore`;
+    `If files should change this user again, restore the user on the page Deleted users of the console, with rollcall users restore, or with POST /users/${uuid}/restore`;
   return { ...toRowError({ field: 'external_id', code: 'deleted_elsewhere', message }, row), uuid };
 }
 
