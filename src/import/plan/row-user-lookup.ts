@@ -195,7 +195,7 @@ export class RowUserLookup {
     if (!adopted) return { users, deleted };
     const uuids = unknown.flatMap((id): [string, string][] => {
       const [key, uuid] = [toExactKey(id), adopted.get(id)];
-      // The user of a deleted user's row takes this ExternalId only if a person confirmed it.
+      // A row with the ExternalId of a deleted user adopts another user only if a person confirmed it.
       const isAdopted = uuid !== undefined && (!deleted.has(key) || adopted.isConfirmed(uuid));
       return isAdopted ? [[key, uuid]] : [];
     });
