@@ -1,17 +1,14 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { DAY, HOUR, MINUTE, SealedAudit, badIdsOf } from '../support/app/sealed-audit.js';
 
 /** The clock is set while the service records events. `audit verify` accepts these events, but no inserted ones. */
+const app = setUpFreshApp({ AUDIT_SEAL_KEY: 'a-key-for-seals-of-32-characters-1' });
 const { verify, execute, insert } = new SealedAudit(() => app);
-let app: TestApp;
-beforeEach(async () => {
-  app = await TestApp.start({ AUDIT_SEAL_KEY: 'a-key-for-seals-of-32-characters-1' });
-  await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
-});
-afterEach(() => app.end());
+// Deletes the events recorded by the start, which are later.
+beforeEach(() => execute('DELETE FROM audit_events'));
 
 /** Some minutes after the sealing of a past hour. */
 const START = Math.floor(Date.now() / HOUR) * HOUR - 20 * DAY + 20 * MINUTE;

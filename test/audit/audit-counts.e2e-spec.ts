@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditCounts } from '../../src/audit/audit-counts.service.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpFreshApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 import {
   DAY,
@@ -16,14 +16,11 @@ import {
 } from '../support/app/sealed-audit.js';
 
 /** Counts of recorded actions, from the seals and from events that are not sealed yet. */
-let app: TestApp;
-beforeEach(async () => {
-  app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' });
-  await execute('DELETE FROM audit_events'); // events recorded by the start
-});
-afterEach(() => app.end());
-
+const app = setUpFreshApp({ AUDIT_RETENTION_DAYS: '30' });
 const { seal, verify, execute, insert, insertIds, readSeals } = new SealedAudit(() => app);
+// Deletes the events recorded by the start.
+beforeEach(() => execute('DELETE FROM audit_events'));
+
 const THIS_HOUR = Math.floor(Date.now() / HOUR);
 const toMidnight = (hour: number) => hour - (hour % 24);
 

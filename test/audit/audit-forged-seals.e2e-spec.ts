@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, MINUTE, SealedAudit } from '../support/app/sealed-audit.js';
 
 /** Attempts to make the service seal forged rows. Verification finds each of them, even if old values are restored. */
+const app = setUpFreshApp({ AUDIT_SEAL_KEY: 'a-key-for-seals-of-32-characters-1' });
 const { seal, verify, execute, readSeals, insert } = new SealedAudit(() => app);
-let app: TestApp;
 let rows: string[];
 
 const END = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR;
@@ -14,7 +14,6 @@ const SEALED_AT = END + 6 * MINUTE;
 
 /** Inserts two hours of events with the seals 1 and 2. */
 beforeEach(async () => {
-  app = await TestApp.start({ AUDIT_SEAL_KEY: 'a-key-for-seals-of-32-characters-1' });
   await execute('DELETE FROM audit_events');
   rows = await insert(END - HOUR - MINUTE, 3);
   await seal(SEALED_AT - HOUR);
@@ -22,7 +21,6 @@ beforeEach(async () => {
   await seal(SEALED_AT);
   expect(await verify()).toMatchObject({ rows: 6, seals: 2, fault: null });
 });
-afterEach(() => app.end());
 
 const readColumn = async (name: string, number: number) => {
   const [found] = await databaseOf(app).query<{ value: string | number }>(

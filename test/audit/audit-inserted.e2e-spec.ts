@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, MINUTE, SealedAudit, badIdsOf, eventAt } from '../support/app/sealed-audit.js';
@@ -9,13 +9,10 @@ import { DAY, HOUR, MINUTE, SealedAudit, badIdsOf, eventAt } from '../support/ap
  * Every audit row is covered by the seal of its time, or was written shortly after it. Any other row is reported, and is
  * never covered by a later seal.
  */
-let app: TestApp;
+const app = setUpFreshApp();
 const { seal, verify, execute, readSeals, insert, insertIds } = new SealedAudit(() => app);
-beforeEach(async () => {
-  app = await TestApp.start();
-  await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
-});
-afterEach(() => app.end());
+// Deletes the events recorded by the start, which are later.
+beforeEach(() => execute('DELETE FROM audit_events'));
 
 /** End of a past hour, which was sealed six minutes later. */
 const END = Math.floor(Date.now() / HOUR) * HOUR - 5 * HOUR;

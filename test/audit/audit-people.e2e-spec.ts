@@ -1,19 +1,17 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { csv, runImport, awaitRun } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, SealedAudit, aRun, sealTimeAfter } from '../support/app/sealed-audit.js';
 
 /** Users who started and approved imports match the events. Changes of a single import are tested in `audit-tampered`. */
-let app: TestApp;
+const app = setUpFreshApp();
 const { seal, verify, execute, insert, expectFault } = new SealedAudit(() => app);
 beforeEach(async () => {
-  app = await TestApp.start();
   await insert(Date.now() - 3 * HOUR);
   await seal(Date.now());
 });
-afterEach(() => app.end());
 
 test('records of who started or approved an import match the audit', async () => {
   const file = csv('ExternalId,Username,Email', 'A1,one,one@example.org');

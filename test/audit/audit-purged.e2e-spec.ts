@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { databaseOf } from '../support/app/people.js';
 import { DAY, HOUR, MINUTE, SealedAudit } from '../support/app/sealed-audit.js';
 
 /** Events that are inserted into the time of purged events are reported. */
 const DAYS = 30;
-let app: TestApp;
+const app = setUpFreshApp({ AUDIT_RETENTION_DAYS: String(DAYS) });
 const { seal, readSeals, verify, execute, insert } = new SealedAudit(() => app);
 /** End of an hour whose events are purged. */
 const END = Math.floor(Date.now() / HOUR) * HOUR - (DAYS + 10) * DAY;
@@ -15,7 +15,6 @@ const LATE = END - 5 * MINUTE;
 
 /** Creates three seals of purged hours. The second seal also covers two late events of the first hour. */
 beforeEach(async () => {
-  app = await TestApp.start({ AUDIT_RETENTION_DAYS: String(DAYS) });
   await execute('DELETE FROM audit_events'); // events recorded by the start, which are later
   await insert(END - 10 * MINUTE, 3);
   await seal(END + 6 * MINUTE);
@@ -31,7 +30,6 @@ beforeEach(async () => {
   ]);
   expect([left, (await verify()).fault, (await verify()).purged]).toEqual([[], null, 3]);
 });
-afterEach(() => app.end());
 
 const insertLate = (id: string, number: number) =>
   execute('INSERT INTO audit_late_events (id, seal, row_hash) VALUES (?, ?, ?)', [

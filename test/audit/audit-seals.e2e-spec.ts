@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditSealRepository } from '../../src/audit/audit-seal.repository.js';
 
 import { SealedRowsRepository } from '../../src/audit/sealed-rows.repository.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpFreshApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
@@ -23,10 +23,7 @@ import {
 const KEY = 'a-key-for-seals-of-32-characters-1';
 const NEW_KEY = 'a-key-for-seals-of-32-characters-2';
 
-let app: TestApp;
-beforeEach(async () => void (app = await TestApp.start({ AUDIT_RETENTION_DAYS: '30' })));
-afterEach(() => app.end());
-
+const app = setUpFreshApp({ AUDIT_RETENTION_DAYS: '30' });
 const { seal, verify, execute, readSeals, insert, sealHours } = new SealedAudit(() => app);
 
 test('an unchanged audit passes verification', async () => {
@@ -164,7 +161,7 @@ describe('a seal created during verification', () => {
 describe('AUDIT_SEAL_KEY', () => {
   const restart = async (keys: string) => {
     await app.stop();
-    app = await TestApp.startOn(app.database, { AUDIT_SEAL_KEY: keys });
+    Object.assign(app, await TestApp.startOn(app.database, { AUDIT_SEAL_KEY: keys }));
   };
   test('reveals a chain of seals rebuilt without the key', async () => {
     await restart(KEY);

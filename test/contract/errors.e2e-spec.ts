@@ -1,7 +1,7 @@
 import { beforeAll, expect, jest, test } from '@jest/globals';
 import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import type { Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
@@ -12,7 +12,7 @@ import { REST_ERRORS, SCIM_ONLY } from '../support/app/scim-only.js';
 import { sendForResponse } from '../support/app/raw.js';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { loseCommit } from '../support/app/lost-commit.js';
-import { inSeconds } from '../support/app/people.js';
+import { inSeconds, databaseOf } from '../support/app/people.js';
 
 const RATE = 300;
 const PASSWORD = 'a good password';
@@ -43,7 +43,7 @@ beforeAll(async () => {
   jest.spyOn(app.app.get(Log), 'logFault').mockImplementation(faults);
 });
 
-const database = (): Database => app.app.get<Database>(DATABASE);
+const database = (): Database => databaseOf(app);
 const login = (username: string) =>
   app.guest.post('/sessions/login', { username, password: 'a wrong password' });
 /** Sends more logins at once than the hash queue accepts, and returns a refused response. */

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
 import { Client, agent } from '../support/app/client.js';
 import { RawConnection } from '../support/app/raw.js';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ MAX_CONNECTIONS: '10' })));
-afterAll(() => app.end());
+const app = setUpApp({ MAX_CONNECTIONS: '10' });
 
 test('new connections beyond MAX_CONNECTIONS are closed at once', async () => {
   agent.destroy();

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { listAllTables } from '../../src/platform/database/engine/sql.js';
-import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { ADMIN_PASSWORD, TestApp, setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE, type TestDatabase, runAsAdministrator, createDatabase } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
 import { damageTable } from '../support/app/damage.js';
 import { Link } from '../support/process/link.js';
+import { databaseOf } from '../support/app/people.js';
 
 jest.setTimeout(60_000);
 
@@ -61,7 +61,7 @@ onMariadb('on MariaDB', () => {
   });
 
   test('a query to a hanging database server ends after 15 seconds', async () => {
-    const database = app.app.get<Database>(DATABASE);
+    const database = databaseOf(app);
     const tx = await database.begin();
     await tx.query('SET SESSION max_statement_time = 0'); // a hanging server does not enforce its own limit
     await expect(tx.query('SELECT SLEEP(?) AS slept', [60])).rejects.toMatchObject({
@@ -166,12 +166,10 @@ test('a request that reads a damaged table returns 503, and readiness names the 
 });
 
 onSqlite('on SQLite', () => {
-  let app: TestApp;
-  beforeAll(async () => void (app = await TestApp.start()));
-  afterAll(() => app.end());
+  const app = setUpApp();
 
   test('an upload to a full disk returns 503', async () => {
-    const database = app.app.get<Database>(DATABASE);
+    const database = databaseOf(app);
     const listParts = () => database.query('SELECT part FROM import_file_parts');
     const sizes = await database.query<{ page_count: number }>('PRAGMA page_count');
     await database.query(`PRAGMA max_page_count = ${(sizes[0]?.page_count ?? 0) + 10}`);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { measureEffort } from '../support/app/effort.js';
 import { ENGINE } from '../support/app/database.js';
@@ -23,7 +23,7 @@ const DEPTHS = [0.1, 0.5, 0.99];
 const RATIO = 2;
 
 jest.setTimeout(300_000);
-let app: TestApp;
+const app = setUpApp({ DATABASE_POOL_SIZE: '1' });
 let client: Client;
 let username: string;
 let changes = 0;
@@ -56,7 +56,6 @@ const LOOKUPS = [
 const efforts = new Map<string, number[]>(WORK.map(([name]) => [name, []]));
 
 beforeAll(async () => {
-  app = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
   const person = await aPerson(app);
   client = person.client;
   username = person.user.username;
@@ -69,7 +68,6 @@ beforeAll(async () => {
     for (const [name, work] of WORK) efforts.get(name)?.push(await measureEffort(app, work));
   }
 });
-afterAll(() => app.end());
 
 test.each(WORK)('%s costs no more with many users', (name) => {
   const [few = 0, many = Infinity] = efforts.get(name) ?? [];
@@ -108,14 +106,12 @@ describe('a late page', () => {
 
 describe('a search for a common word', () => {
   const RARE_MATCHES = 40;
-  let words: TestApp;
+  const words = setUpApp({ DATABASE_POOL_SIZE: '1' });
   beforeAll(async () => {
-    words = await TestApp.start({ DATABASE_POOL_SIZE: '1' });
     const nameOf = (n: number): string => (n % 101 === 0 ? 'Okapi Quagga' : 'Gnu Zebu');
     await seedUsers(words, 0, 101 * RARE_MATCHES, (n) => ({ ...seededUser(n), middle_name: nameOf(n) }));
     await refreshStatistics(words);
   });
-  afterAll(() => words.end());
 
   test.each([
     ['by relevance', 'okapi', 'gnu', {}],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DatabaseSync } from 'node:sqlite';
 import { ENGINE } from '../support/app/database.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { speedUp } from '../support/app/clock.js';
 import { aUser } from '../support/data/factories.js';
 
@@ -9,17 +9,15 @@ import { aUser } from '../support/data/factories.js';
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
 onSqlite('on SQLite', () => {
-  let app: TestApp;
+  const app = setUpFreshApp();
   let other: DatabaseSync;
-  beforeEach(async () => {
-    app = await TestApp.start();
+  beforeEach(() => {
     other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
     other.exec('BEGIN IMMEDIATE');
   });
-  afterEach(async () => {
+  afterEach(() => {
     jest.restoreAllMocks();
     other.close();
-    await app.end();
   });
 
   test('only writes wait while another program holds the write lock', async () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Database } from '../../src/platform/database/engine/database.js';
+import { setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Statements end in the database server even if the client has disconnected. */
 const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
@@ -10,13 +11,9 @@ const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
 const ENDLESS = `SELECT COUNT(*) AS n FROM ${['a', 'b', 'c', 'd'].map((name) => `information_schema.columns ${name}`).join(', ')}`;
 
 onServer('on MariaDB', () => {
-  let app: TestApp;
+  const app = setUpApp({ DATABASE_POOL_SIZE: '4' });
   let database: Database;
-  beforeAll(async () => {
-    app = await TestApp.start({ DATABASE_POOL_SIZE: '4' });
-    database = app.app.get<Database>(DATABASE);
-  });
-  afterAll(() => app.end());
+  beforeAll(() => void (database = databaseOf(app)));
 
   const countSleeping = async (): Promise<number> => {
     const rows = await database.query(

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Database } from '../../src/platform/database/engine/database.js';
 import type { Sql } from '../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { ENGINE } from '../support/app/database.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpApp } from '../support/app/app.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Isolation of transactions, which TypeORM alone does not provide on one SQLite connection. */
-let app: TestApp;
+const app = setUpApp();
 let database: Database;
 let transactions: TransactionRunner;
-beforeAll(async () => {
-  app = await TestApp.start();
-  database = app.app.get(DATABASE);
+beforeAll(() => {
+  database = databaseOf(app);
   transactions = app.app.get(TransactionRunner);
 });
-afterAll(() => app.end());
 
 const insert = (sql: Sql, name: string) =>
   sql.execute("INSERT INTO user_identifiers (identifier, user_uuid) VALUES (?, '')", [name]);

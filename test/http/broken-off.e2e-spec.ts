@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -7,12 +7,12 @@ import { ErrorFilter } from '../../src/platform/http/error.filter.js';
 import { RunEvents } from '../../src/import/report/run-events.js';
 import { UsersExport } from '../../src/import/report/users-export.js';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { RawConnection } from '../support/app/raw.js';
 
 /** A request that the client aborts is logged and counted as `aborted`, not as a success or a fault of the service. */
-let app: TestApp;
+const app = setUpFreshApp();
 let faults: jest.SpiedFunction<Log['logFault']>;
 let requests: jest.SpiedFunction<Log['logRequest']>;
 /** The next log line of a request. */
@@ -21,7 +21,6 @@ let logged: Promise<Record<string, unknown>>;
 let failed: Promise<unknown>;
 
 beforeEach(async () => {
-  app = await TestApp.start();
   const [log, filter] = [app.app.get(Log), app.app.get(ErrorFilter)];
   faults = jest.spyOn(log, 'logFault').mockImplementation(() => undefined);
   logged = new Promise((resolve) => {
@@ -37,7 +36,6 @@ beforeEach(async () => {
     });
   });
 });
-afterEach(() => app.end());
 
 const open = async (
   line: string,

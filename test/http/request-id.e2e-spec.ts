@@ -1,8 +1,8 @@
 import { expect, jest, test } from '@jest/globals';
 import { Log } from '../../src/platform/telemetry/log.js';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
 import { aUser } from '../support/data/factories.js';
+import { databaseOf } from '../support/app/people.js';
 
 const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const app = setUpApp();
@@ -64,8 +64,9 @@ test('the X-Request-Id is in error bodies, log lines and audit events', async ()
     { ...line, status: 201 },
     { ...line, status: 422 },
   ]);
-  const rows = await app.app
-    .get<Database>(DATABASE)
-    .query<{ action: string }>('SELECT * FROM audit_events WHERE request_id = ?', [id]);
+  const rows = await databaseOf(app).query<{ action: string }>(
+    'SELECT * FROM audit_events WHERE request_id = ?',
+    [id],
+  );
   expect(rows.map(({ action }) => action)).toEqual(['user.created']);
 });

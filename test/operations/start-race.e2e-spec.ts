@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
 import { type Exit, Process, envOf, setUpDatabase } from '../support/process/process.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Several instances start at the same time on one empty database. */
 const database = setUpDatabase();
@@ -24,9 +24,7 @@ async function expectOneFirstStart(instances: readonly Process[], url: string): 
   }
   await Promise.all(instances.map((instance) => instance.stop()));
   const app = await TestApp.startOn({ ...database, url });
-  const rows = await app.app
-    .get<Database>(DATABASE)
-    .query<{ n: number }>('SELECT COUNT(*) AS n FROM api_keys');
+  const rows = await databaseOf(app).query<{ n: number }>('SELECT COUNT(*) AS n FROM api_keys');
   await app.stop();
   expect(Number(rows[0]?.n)).toBe(1);
 }

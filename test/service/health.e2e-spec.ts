@@ -1,10 +1,11 @@
 import type { Request, Response } from 'express';
 import { describe, expect, jest, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Metrics } from '../../src/platform/telemetry/metrics.js';
 import type { WriteState } from '../../src/platform/database/engine/sql.js';
 import { setUpApp } from '../support/app/app.js';
 import { csv, runImport } from '../support/app/imports.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Health probes and metrics. */
 const TOKEN = 'a-token-of-prometheus';
@@ -45,7 +46,7 @@ test.each([
   ['out_of_sync', 'Not ready: database is out of sync with its cluster.'],
 ])('/health/ready returns 503 with the reason if the database is %s', async (checkWriteState, detail) => {
   const asked = jest
-    .spyOn(app.app.get<Database>(DATABASE), 'checkWriteState')
+    .spyOn(databaseOf(app), 'checkWriteState')
     .mockResolvedValue(checkWriteState as WriteState);
   const { status, body } = await app.guest.fetch('GET', '/health/ready');
   expect([status, body.code, body.detail]).toEqual([503, 'unavailable', detail]);

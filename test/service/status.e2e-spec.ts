@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
+import { databaseOf } from '../support/app/people.js';
 
 const app = setUpApp();
 
@@ -29,7 +29,7 @@ test('HEAD /status returns 200 without a body', async () => {
 });
 
 test('GET /status returns 503 with Retry-After if the database fails', async () => {
-  const database = app.app.get<Database>(DATABASE);
+  const database = databaseOf(app);
   await database.execute('ALTER TABLE users RENAME TO users_gone');
   const failed = await app.guest.get('/status');
   await database.execute('ALTER TABLE users_gone RENAME TO users');

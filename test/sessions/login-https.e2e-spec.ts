@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ADMIN_PASSWORD, TestApp } from '../support/app/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { ADMIN_PASSWORD, setUpApp } from '../support/app/app.js';
 import { cookieOf } from '../support/app/people.js';
 
 /** With an https BASE_URL, the cookie is sent over HTTPS only. */
@@ -7,11 +7,7 @@ describe.each<[string, string, Record<string, string>]>([
   ['with the default name', '__Host-rollcall_session', {}],
   ['with a configured name', 'intranet.sid', { SESSION_COOKIE_NAME: 'intranet.sid' }],
 ])('the HTTPS session cookie %s', (_, cookieName, settings) => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await TestApp.start({ BASE_URL: 'https://people.example.org/', ...settings });
-  });
-  afterAll(() => app.end());
+  const app = setUpApp({ BASE_URL: 'https://people.example.org/', ...settings });
 
   test('is Secure', async () => {
     const login = await app.guest.post('/sessions/login', { username: 'admin', password: ADMIN_PASSWORD });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { LoginThrottle } from '../../src/sessions/login-throttle.service.js';
-import { TestApp } from '../support/app/app.js';
+import { setUpFreshApp } from '../support/app/app.js';
 import { stopClock } from '../support/app/clock.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
@@ -10,15 +10,9 @@ import { PASSWORD, aPerson, databaseOf, inSeconds, problemOf, sha256 } from '../
 
 /** Limits on failed logins of an address, and of a user from all addresses. A proxy reports the client address. */
 const OFFICE = '203.0.113.7';
-let app: TestApp;
-beforeEach(async () => {
-  stopClock();
-  app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '7', LOGIN_FAILURES_PER_USER: '9', TRUST_PROXY: '1' });
-});
-afterEach(async () => {
-  jest.useRealTimers();
-  await app.end();
-});
+beforeEach(() => void stopClock());
+const app = setUpFreshApp({ LOGIN_FAILURES_PER_IP: '7', LOGIN_FAILURES_PER_USER: '9', TRUST_PROXY: '1' });
+afterEach(() => void jest.useRealTimers());
 
 const login = (username: string, password = 'wrong password', from = OFFICE, headers = {}) =>
   app.guest.post('/sessions/login', { username, password }, { 'x-forwarded-for': from, ...headers });

@@ -1,16 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { availableParallelism } from 'node:os';
-import { TestApp } from '../support/app/app.js';
+import { TestApp, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { stopClock } from '../support/app/clock.js';
 import { create } from '../support/data/factories.js';
 import { PASSWORD, databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 
-let app: TestApp;
-beforeAll(async () => void (app = await TestApp.start({ LOGIN_FAILURES_PER_IP: '1000' })));
+const app = setUpApp({ LOGIN_FAILURES_PER_IP: '1000' });
 beforeEach(() => void stopClock());
 afterEach(() => void jest.useRealTimers());
-afterAll(() => app.end());
 
 const createUser = () => create(app.key, { password: PASSWORD });
 const login = (username: string, password: string, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -105,7 +103,7 @@ test('failed logins are still counted after a restart', async () => {
   const { username } = await createUser();
   await fail(3, username);
   await app.stop();
-  app = await TestApp.startOn(app.database);
+  Object.assign(app, await TestApp.startOn(app.database));
   await fail(2, username);
   expect((await login(username, PASSWORD)).status).toBe(429);
 });

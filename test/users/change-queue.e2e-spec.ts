@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { GroupRepository } from '../../src/groups/group.repository.js';
 import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import type { Database } from '../../src/platform/database/engine/database.js';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
@@ -12,13 +12,14 @@ import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { SCIM, ScimClient, USER } from '../support/app/scim.js';
 import { UNKNOWN, aUser, create } from '../support/data/factories.js';
+import { databaseOf } from '../support/app/people.js';
 
 const app = setUpApp({ FUSE_MIN: '0' });
 let database: Database;
 let second: TestApp;
 beforeAll(async () => {
   second = await app.startOther();
-  database = app.app.get(DATABASE);
+  database = databaseOf(app);
 });
 
 interface Person {

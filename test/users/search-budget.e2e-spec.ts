@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { request } from 'node:http';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
+import type { Database } from '../../src/platform/database/engine/database.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Limits of searches that no index bounds. */
 const USERS = 8000;
@@ -31,7 +32,7 @@ jest.setTimeout(120_000);
 beforeAll(async () => {
   app = await TestApp.startWithReader({ SEARCH_TIMEOUT: String(TIMEOUT) });
   await seedUsers(app, 0, USERS);
-  database = app.app.get<Database>(DATABASE);
+  database = databaseOf(app);
   const clients: Client[] = [];
   for (const username of ['member', 'other']) {
     const password = 'a good long password';

@@ -1,8 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
-import { aPerson } from '../support/app/people.js';
+import { aPerson, databaseOf } from '../support/app/people.js';
 import { deletion, writeUsers } from '../support/app/deletion.js';
 import { aUser, create } from '../support/data/factories.js';
 import { createMany, search } from '../support/app/search.js';
@@ -143,7 +142,7 @@ test('the stored counter of Webmasters includes only active Webmasters', async (
 });
 
 async function readCounters(): Promise<Record<string, number>> {
-  const database = app.app.get<Database>(DATABASE);
+  const database = databaseOf(app);
   const rows = await database.query<{ name: string; value: number | string }>(
     'SELECT name, SUM(value) AS value FROM user_counts GROUP BY name',
   );
@@ -152,7 +151,7 @@ async function readCounters(): Promise<Record<string, number>> {
 
 /** Checks after every test that the stored counters equal the counted rows. */
 afterEach(async () => {
-  const database = app.app.get<Database>(DATABASE);
+  const database = databaseOf(app);
   const rows = await database.query<{ status: string; roles: string }>('SELECT status, roles FROM users');
   const active = rows.filter(({ status }) => status === 'Active');
   expect(await readCounters()).toMatchObject({

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
-import { problemOf } from '../support/app/people.js';
+import { problemOf, databaseOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
 import { type Query, createMany, findNames, search } from '../support/app/search.js';
 
@@ -21,7 +20,7 @@ beforeAll(async () => {
     { ...keeper, external_id: 'É-2', ...blocked },
     { username: 'plain', authname: { ldap: ['Jose@IdP'] }, email: 'jane@plain.example.net', ...PHONES },
   ]);
-  const database = app.app.get<Database>(DATABASE);
+  const database = databaseOf(app);
   const times = [boss, ...uuids];
   for (const [index, uuid] of times.entries()) {
     const time = `2026-01-0${index + 1} 12:00:00.500`;

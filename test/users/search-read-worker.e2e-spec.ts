@@ -1,21 +1,21 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
-import { TestApp } from '../support/app/app.js';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Database } from '../../src/platform/database/engine/database.js';
+import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
 import { ENGINE } from '../support/app/database.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** On SQLite, only statements that an index bounds run in the process that answers requests. */
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 const USERS = 16_000;
 
 onSqlite('queries on SQLite', () => {
-  let app: TestApp;
+  const app = setUpApp();
   let member: Client;
   let aside: jest.SpiedFunction<Database['scan']>;
   jest.setTimeout(120_000);
   beforeAll(async () => {
-    app = await TestApp.start();
     await seedUsers(app, 0, USERS);
     await app.key.post('/users', {
       username: 'member',
@@ -23,10 +23,7 @@ onSqlite('queries on SQLite', () => {
       password: 'a long password',
     });
     member = await app.login('member', 'a long password');
-    aside = jest.spyOn(app.app.get<Database>(DATABASE), 'scan');
-  });
-  afterAll(async () => {
-    await app.end();
+    aside = jest.spyOn(databaseOf(app), 'scan');
   });
 
   const usesReadWorker = async (path: string, client: Client = app.key): Promise<boolean> => {
@@ -74,7 +71,7 @@ onSqlite('queries on SQLite', () => {
 
   test('a member search uses the read worker if most users are blocked', async () => {
     expect(await usesReadWorker('/users/search', member)).toBe(false);
-    const database = app.app.get<Database>(DATABASE);
+    const database = databaseOf(app);
     const block = `UPDATE users SET status = 'Blocked' WHERE username LIKE 'u%'`;
     await database.execute(block);
     await database.execute("INSERT INTO user_counts (id, name, value) VALUES ('a', 'Blocked', 11000)");

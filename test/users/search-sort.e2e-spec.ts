@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DATABASE, type Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { createMany, search, walkByLink, walkByOffset } from '../support/app/search.js';
+import { databaseOf } from '../support/app/people.js';
 
 /** Each row lists spellings that sort as equal. The rows are in ascending order. */
 const NAMES = [
@@ -39,7 +39,7 @@ beforeAll(async () => {
     };
   });
   const uuids = await createMany(app.key, bodies);
-  const database = app.app.get<Database>(DATABASE);
+  const database = databaseOf(app);
   for (const [index, uuid] of uuids.entries()) {
     const [updated = '', created = ''] = [TIMES[index % 3], TIMES[Math.floor(index / 9) % 3]];
     await database.execute('UPDATE users SET updated = ?, created = ? WHERE uuid = ?', [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
@@ -131,5 +131,13 @@ export function setUpApp(settings?: Record<string, string>): TestApp {
   const app = Object.create(TestApp.prototype) as TestApp;
   beforeAll(async () => void Object.assign(app, await TestApp.start(settings)));
   afterAll(() => app.end());
+  return app;
+}
+
+/** Starts a new application before each test and ends it after the test. @param settings as in `TestApp.start`. */
+export function setUpFreshApp(settings?: Record<string, string>): TestApp {
+  const app = Object.create(TestApp.prototype) as TestApp;
+  beforeEach(async () => void Object.assign(app, await TestApp.start(settings)));
+  afterEach(() => app.end());
   return app;
 }
