@@ -2,14 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import {
+  listPaths,
   OPERATIONS,
   type Operation,
   fillPath,
   findJsonBody,
-  listPaths,
   setAt,
   sendJson,
 } from '../support/app/operations.js';
+import { setUpSchedule } from '../support/app/drop-folder.js';
 
 /**
  * The service enforces exactly the limits of the OpenAPI file: a value at a limit is accepted, and a value beyond it is
@@ -69,29 +70,32 @@ function boundsOf(schema: Bounded, name = ''): Bound[] {
   });
 }
 
-const OF_API = OPERATIONS.filter(({ path }) => path.startsWith('/api/'));
-const FIELDS = OF_API.flatMap((operation) => {
+/** Every place in a JSON body: the body, its fields, and their members and elements. */
+const PLACES = OPERATIONS.flatMap((operation) => {
   const body = findJsonBody(operation);
   if (!body) return [];
-  return [...listPaths(body.schema)]
-    .filter(
-      ({ path, schema }) =>
-        path.length > 0 && !schema.readOnly && body.schema.properties[path[0] ?? '']?.readOnly !== true,
-    )
-    .flatMap(({ path, schema }) =>
-      boundsOf(schema, path.filter((name) => name !== '0').at(-1)).map((bound) => ({
-        ...bound,
-        name: operation.operationId,
-        place: path.join('.'),
-        operation,
-        path,
-        least: body.least,
-      })),
-    );
+  return [...listPaths(body.schema)].map(({ path, schema }) => ({
+    name: operation.operationId,
+    place: path.join('.') || 'the body',
+    ...{ operation, body, path, schema },
+  }));
 });
+const OF_API = OPERATIONS.filter(({ path }) => path.startsWith('/api/'));
+const FIELDS = PLACES.filter(
+  ({ operation, body, path, schema }) =>
+    OF_API.includes(operation) &&
+    path.length > 0 &&
+    !schema.readOnly &&
+    body.schema.properties[path[0] ?? '']?.readOnly !== true,
+).flatMap((place) =>
+  boundsOf(place.schema, place.path.filter((name) => name !== '0').at(-1)).map((bound) => ({
+    ...place,
+    ...bound,
+  })),
+);
 
 const LENGTH = /too_long|too_short/;
-const app = setUpApp({ PASSWORD_MIN_LENGTH: '8' });
+const app = setUpApp({ ...setUpSchedule(), PASSWORD_MIN_LENGTH: '8' });
 /** Paths of records that no request has changed, by operation. */
 const paths = new Map<string, string>();
 
@@ -112,21 +116,9 @@ function errorsOf({ body }: Answer, [field]: string[]): string[] {
     .map(({ code, message }) => `${code}: ${message}`);
 }
 
-const BODIES = OPERATIONS.flatMap((operation) => {
-  const body = findJsonBody(operation);
-  if (!body) return [];
-  return [...listPaths(body.schema)].map(({ path }) => ({
-    name: operation.operationId,
-    place: path.join('.') || 'the body',
-    operation,
-    path,
-    least: body.least,
-  }));
-});
-
-test.each(BODIES)('$name never returns 5xx, whatever type $place has', async ({ operation, path, least }) => {
+test.each(PLACES)('$name never returns 5xx, whatever type $place has', async ({ operation, path, body }) => {
   for (const value of [-0.5, true, '', null, [[]], { a: { b: [null] } }]) {
-    const { status } = await send(operation, setAt(least, path, value));
+    const { status } = await send(operation, setAt(body.least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
   }
 });
@@ -142,8 +134,9 @@ test('the tests of body limits cover every operation with a JSON body', () => {
 });
 
 describe('request body limits are enforced', () => {
-  test.each(FIELDS)('in $name: $what of $place', async ({ what, operation, path, least, fits, exceeds }) => {
-    const refusals = async (value: Json) => errorsOf(await send(operation, setAt(least, path, value)), path);
+  test.each(FIELDS)('in $name: $what of $place', async ({ what, operation, path, body, fits, exceeds }) => {
+    const refusals = async (value: Json) =>
+      errorsOf(await send(operation, setAt(body.least, path, value)), path);
     const within = await refusals(fits);
     const beyond = await refusals(exceeds);
     expect(beyond).not.toEqual([]);
@@ -184,3 +177,39 @@ describe('query parameter limits are enforced', () => {
     expect(await refusal(fits)).not.toMatch(/^\d|characters/);
   });
 });
+
+/** A schema has `additionalProperties: false` exactly where the service rejects unknown keys. */
+const KEY = 'unheardOf';
+/** Every object in a JSON body for which the OpenAPI file names the members. */
+const OBJECTS = PLACES.filter(({ schema }) => schema.properties !== undefined).map((place) => ({
+  ...place,
+  isClosed: place.schema.additionalProperties === false,
+}));
+
+test('the tests of unknown keys cover closed and open schemas', () => {
+  const closed = OBJECTS.filter(({ isClosed }) => isClosed).length;
+  expect(closed).toBeGreaterThan(20);
+  expect(OBJECTS.length - closed).toBeGreaterThan(20);
+});
+
+test.each(OBJECTS)(
+  '$name treats an unknown key in $place as documented',
+  async ({ operation, path, isClosed, body }) => {
+    const at = await fillPath(app, operation);
+    const answer = await sendJson(app, operation, at, setAt(body.example, [...path, KEY], 1));
+    const isRefused = answer.status >= 400 && answer.text.includes(KEY);
+    expect([isRefused, answer.status]).toEqual([isClosed, isClosed ? 422 : answer.status]);
+  },
+);
+
+test.each(OPERATIONS.filter(({ requestBody }) => requestBody?.content['multipart/form-data']))(
+  '$operationId rejects a form with an unknown field',
+  async ({ method, path, requestBody }) => {
+    const form = new FormData();
+    form.append(KEY, '1');
+    form.append('file', new Blob(['ExternalId\n']), 'users.csv');
+    const answer = await fetch(`${app.url}${path}`, { method, body: form, headers: app.key.headers });
+    expect(requestBody?.content['multipart/form-data']?.schema.additionalProperties).toBe(false);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(KEY)]);
+  },
+);

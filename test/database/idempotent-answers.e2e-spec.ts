@@ -1,18 +1,22 @@
 import { expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setUpApp } from '../support/app/app.js';
-import type { Answer } from '../support/app/client.js';
-import { create } from '../support/data/factories.js';
+import type { Answer, Client } from '../support/app/client.js';
+import { create, aUser } from '../support/data/factories.js';
 import { csv, awaitRun } from '../support/app/imports.js';
-import { PASSWORD, aPerson, databaseOf, problemOf } from '../support/app/people.js';
+import { PASSWORD, aPerson, databaseOf, problemOf, inSeconds } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
 
+/** The rules that hold for every route are tested in `contract/idempotent-routes`. */
 const app = setUpApp();
 
 const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-test('a retried idempotent PUT does not undo later changes', async () => {
-  const { uuid } = await create(app.key);
+test.each([
+  ['changed the user', ''],
+  ['changed nothing', '1'],
+])('a retried idempotent PUT that %s does not undo later changes', async (_, phone) => {
+  const { uuid } = await create(app.key, { phone });
   const key = withKey();
   const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
   await app.key.put(`/users/${uuid}`, { phone: '2' });
@@ -29,15 +33,6 @@ test('an idempotent retry with an outdated If-Match returns the first response',
   const [first, again] = [await send(key), await send(key)];
   expect([again.status, again.text, again.headers['etag']]).toEqual([200, first.text, first.headers['etag']]);
   expect((await send(withKey())).status).toBe(412);
-});
-
-test('a retried idempotent PUT that changed nothing returns the first response', async () => {
-  const { uuid } = await create(app.key, { phone: '1' });
-  const key = withKey();
-  const first = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
-  await app.key.put(`/users/${uuid}`, { phone: '2' });
-  const again = await app.key.put(`/users/${uuid}`, { phone: '1' }, key);
-  expect([again.status, again.text]).toEqual([200, first.text]);
 });
 
 test('the same Idempotency-Key with a different query is rejected', async () => {
@@ -105,4 +100,47 @@ test('an idempotent retry returns 403 if the user lost the permission', async ()
   expect((await send()).status).toBe(401); // a change of roles ends the sessions
   const again = (await app.login(user.username, PASSWORD)).with(key);
   expect(problemOf(await again.post('/api_keys', { name: 'x' }))).toEqual([403, 'forbidden']);
+});
+
+const post = (body: object, key: string, client: Client = app.key): Promise<Answer> =>
+  client.post('/users', body, withKey(key));
+
+test('a corrected POST can reuse the Idempotency-Key of a rejected POST', async () => {
+  const [holder, key] = [await create(app.key), randomUUID()];
+  const body = aUser();
+  expect((await post({ ...body, phone: 5 }, key)).status).toBe(422);
+  expect((await post({ ...body, username: holder.username }, key)).status).toBe(409);
+  expect((await post(body, key)).status).toBe(201);
+});
+
+test('POSTs with the same Idempotency-Key but different credentials create separate users', async () => {
+  const [key, admin] = [randomUUID(), await app.login()];
+  const first = await post(aUser(), key);
+  const second = await post(aUser(), key, admin);
+  expect({ first: first.status, second: second.status }).toEqual({ first: 201, second: 201 });
+  expect(second.body.uuid).not.toBe(first.body.uuid);
+});
+
+test('an Idempotency-Key expires after 24 hours', async () => {
+  const [body, key] = [aUser(), randomUUID()];
+  const first = await post(body, key);
+  const setCreated = (hours: number) =>
+    databaseOf(app).execute('UPDATE idempotent_requests SET created = ?', [inSeconds(-hours * 3600)]);
+  await setCreated(23.9);
+  expect((await post(body, key)).body.uuid).toBe(first.body.uuid);
+  await setCreated(24.1);
+  const other = aUser();
+  const answer = await post(other, key);
+  expect(answer.status).toBe(201);
+  expect(answer.body.uuid).not.toBe(first.body.uuid);
+  expect((await post(other, key)).body.uuid).toBe(answer.body.uuid);
+});
+
+test.each([
+  ['is empty', ''],
+  ['contains a space', 'with space'],
+  ['has 256 characters', 'x'.repeat(256)],
+  ['contains a letter outside ASCII', 'ä'],
+])('a POST returns 400 if its Idempotency-Key %s', async (_, key) => {
+  expect(problemOf(await post(aUser(), key))).toEqual([400, 'invalid_parameter']);
 });

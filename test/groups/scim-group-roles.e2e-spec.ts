@@ -1,15 +1,20 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test, beforeAll } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { create } from '../support/data/factories.js';
+import { UNKNOWN, create } from '../support/data/factories.js';
 import { SYSTEM, aGroup, groupsOf, editMembers } from '../support/app/groups.js';
 import { databaseOf } from '../support/app/people.js';
-import { seedUsers, seededUuid } from '../support/app/seed.js';
+import { seedUsers, seededUuid, seededUuids } from '../support/app/seed.js';
 import { search } from '../support/app/search.js';
 import type { Group } from '../../src/groups/group.js';
+import { MAX_MEMBERS_PER_EVENT } from '../../src/groups/group-writer.service.js';
+import { listEvents } from '../support/app/audit-rows.js';
 
 /** Members have the roles of their groups in addition to direct roles, from the start to the end of the membership. */
 const app = setUpApp();
+/** Number of users who are members of large groups. */
+const SIZE = 1100;
+beforeAll(() => seedUsers(app, 0, SIZE));
 
 let jane: Json;
 let john: Json;
@@ -147,9 +152,7 @@ describe('concurrent group changes', () => {
 });
 
 test('a new group role applies to all 1,100 members', async () => {
-  const SIZE = 1100;
-  await seedUsers(app, 0, SIZE);
-  const members = Array.from({ length: SIZE }, (_, n) => seededUuid(n));
+  const members = seededUuids(0, SIZE);
   const group = await aGroup(app, { members });
   const countBloggers = async () => (await search(app.key, { role: 'Blogger', limit: 1 })).body.Count;
   await setRoles(group, ['Blogger']);
@@ -158,4 +161,47 @@ test('a new group role applies to all 1,100 members', async () => {
   expect(await countBloggers()).toBe(SIZE - 600);
   await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
   expect(await countBloggers()).toBe(0);
+});
+
+describe('the group audit', () => {
+  test('shows removed members as old and added members as new', async () => {
+    const group = await aGroup(app, { members: seededUuids(0, 2) });
+    await editMembers(app, group, { add: [seededUuid(5)], remove: [seededUuid(1), seededUuid(9)] });
+    await editMembers(app, group, { add: [seededUuid(5), UNKNOWN] });
+    await groupsOf(app).delete(group.uuid, undefined, SYSTEM);
+    const [created, moved, last, ...more] = await listEvents(app.key, group);
+    expect(more).toEqual([]);
+    const name = expect.objectContaining({ field: 'display_name' });
+    expect(created).toMatchObject({
+      action: 'group.created',
+      changes: [name, { field: 'members', new: seededUuids(0, 2) }],
+    });
+    expect(moved).toMatchObject({
+      action: 'group.updated',
+      changes: [{ old: [seededUuid(1)], new: [seededUuid(5)] }],
+    });
+    expect(last).toMatchObject({ action: 'group.deleted', target: { kind: 'group', id: group.uuid } });
+    expect(last.changes.at(-1)).toEqual({ field: 'members', old: [seededUuid(0), seededUuid(5)], new: null });
+  });
+
+  test('splits a change of many members into several events', async () => {
+    const group = await aGroup(app, { members: seededUuids(0, SIZE) });
+    const sizes = (await listEvents(app.key, group)).map(({ changes }) => changes.at(-1).new.length);
+    expect(sizes).toEqual([MAX_MEMBERS_PER_EVENT, MAX_MEMBERS_PER_EVENT, SIZE - 2 * MAX_MEMBERS_PER_EVENT]);
+  });
+});
+
+test('group names must be unique regardless of case', async () => {
+  await aGroup(app, { display_name: 'Straße', external_id: 'X' });
+  await expect(aGroup(app, { display_name: ' STRASSE' })).rejects.toMatchObject({
+    code: 'display_name_taken',
+  });
+  await expect(aGroup(app, { external_id: 'X' })).rejects.toMatchObject({ code: 'external_id_taken' });
+  await aGroup(app, { external_id: 'x' });
+  const made = await Promise.allSettled(
+    Array.from({ length: 20 }, () => aGroup(app, { display_name: 'One of twenty' })),
+  );
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const each of made)
+    if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'display_name_taken' });
 });

@@ -3,7 +3,7 @@ import { loadEnv } from '../../src/platform/config/env.js';
 
 type Variables = Record<string, string>;
 
-/** `login-cookie` and `login-https` test the cookie names without a certificate. */
+/** `login-cookie` tests the cookie names without a certificate. */
 test('a TLS certificate gives the session cookie the prefix __Host-', () => {
   expect(loadEnv({ TLS_CERT_FILE: 'x.pem' }).sessionCookieName).toBe('__Host-rollcall_session');
 });
