@@ -1,8 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
-import { BASE_URL, setUpApp } from '../support/app/app.js';
+import { BASE_URL, setUpApp, API_KEY } from '../support/app/app.js';
 import { UNKNOWN, create } from '../support/data/factories.js';
 import { csv, runImport, findUser } from '../support/app/imports.js';
-import { ENTERPRISE, aScimUser, errorOf, provision, scimOf } from '../support/app/scim.js';
+import {
+  ENTERPRISE,
+  aScimUser,
+  errorOf,
+  provision,
+  scimOf,
+  ROLLCALL,
+  SCIM,
+  USER,
+} from '../support/app/scim.js';
+import { PASSWORD } from '../support/app/people.js';
 
 const app = setUpApp();
 const scim = scimOf(app);
@@ -105,4 +115,159 @@ test('the manager of a SCIM user is returned with a $ref', async () => {
   const created = await provision(scim, { [ENTERPRISE]: { manager: { value: boss.id } } });
   const $ref = `${BASE_URL}/scim/v2/Users/${boss.id}`;
   expect(created[ENTERPRISE]).toEqual({ manager: { value: boss.id, $ref } });
+});
+
+const withHeaders = (headers: Record<string, string>) => app.guest.with(headers);
+const LIST = `${SCIM}/Users?count=0`;
+
+describe('SCIM credentials', () => {
+  test.each<[string, Record<string, string>, number]>([
+    ['a bearer token is accepted', { authorization: `Bearer ${API_KEY}` }, 200],
+    ['a lower-case bearer scheme is accepted', { authorization: `bearer  ${API_KEY}` }, 200],
+    ['X-API-Key is accepted', { 'x-api-key': API_KEY }, 200],
+    ['one key in two headers is accepted', { authorization: `Bearer ${API_KEY}`, 'x-api-key': API_KEY }, 200],
+    ['different keys are refused', { authorization: `Bearer ${API_KEY}`, 'x-api-key': `${API_KEY}x` }, 401],
+    ['the scheme Basic is refused', { authorization: `Basic ${API_KEY}` }, 401],
+    ['an empty bearer token is refused', { authorization: 'Bearer ' }, 401],
+  ])('%s', async (_what, headers, status) => {
+    for (const path of [LIST, `${SCIM}/ServiceProviderConfig`, `${SCIM}/Schemas`, `${SCIM}/ResourceTypes`]) {
+      const answer = await withHeaders(headers).fetchChecked('GET', path);
+      expect({ path, status: answer.status }).toEqual({ path, status });
+      expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="rollcall"' : undefined);
+    }
+  });
+
+  test('a session cookie is ignored', async () => {
+    const { cookie = '' } = (await app.login()).headers;
+    expect((await withHeaders({ cookie }).fetchChecked('GET', LIST)).status).toBe(401);
+    const both = withHeaders({ cookie, authorization: `Bearer ${API_KEY}`, origin: 'https://evil.example' });
+    expect((await both.fetchChecked('POST', `${SCIM}/Users`, JSON.stringify(aScimUser()))).status).toBe(201);
+    expect((await app.guest.get('/users/search', { authorization: `Bearer ${API_KEY}` })).status).toBe(401);
+  });
+});
+
+describe('SCIM conditional requests', () => {
+  test('return 412 if If-Match is outdated', async () => {
+    const { id } = await provision(scim);
+    const put = (ifMatch: string, title: string) =>
+      scim.put(`/Users/${id}`, { userName: `c-${id}`, title }, { 'if-match': ifMatch });
+    expect((await put('W/"1"', 'a')).headers.etag).toBe('W/"2"');
+    expect((await put('"2"', 'b')).headers.etag).toBe('W/"3"');
+    expect((await put('*', 'c')).headers.etag).toBe('W/"4"');
+    for (const stale of ['W/"3"', '"3"', 'nix']) expect((await put(stale, 'd')).status).toBe(412);
+    expect((await scim.delete(`/Users/${id}`, { 'if-match': '"3"' })).status).toBe(412);
+    expect((await scim.delete(`/Users/${id}`, { 'if-match': '"4"' })).status).toBe(204);
+  });
+
+  test('return 304 if If-None-Match is * or the current ETag', async () => {
+    const { id } = await provision(scim);
+    for (const [tag, status] of [
+      ['W/"1"', 304],
+      ['"1"', 304],
+      ['*', 304],
+      ['W/"2"', 200],
+    ] as const)
+      expect({ tag, status: (await scim.get(`/Users/${id}`, { 'if-none-match': tag })).status }).toEqual({
+        tag,
+        status,
+      });
+  });
+});
+
+describe('SCIM requests', () => {
+  test('keep the ETag of a user if a PATCH changes nothing', async () => {
+    const user = await provision(scim, { title: 'x' });
+    const same = await scim.patch(`/Users/${user.id}`, { op: 'replace', path: 'title', value: 'x' });
+    expect([same.status, same.body]).toEqual([200, user]);
+  });
+
+  test('may use application/json, a trailing slash and unknown query parameters', async () => {
+    expect((await scim.get('/Users/?count=0&api-version=2')).status).toBe(200);
+    const body = JSON.stringify(aScimUser());
+    const plain = { 'content-type': 'application/json; charset=utf-8', accept: 'application/json' };
+    const answer = await scim.send('POST', '/Users?aadOptscim062020', body, plain);
+    expect([answer.status, answer.headers['content-type']]).toEqual([201, 'application/json; charset=utf-8']);
+  });
+
+  test('ignore unknown attributes and the case of attribute names', async () => {
+    const { body } = await scim.post('/Users', {
+      USERNAME: `any-${Date.now()}@example.org`,
+      Active: 'False',
+      nickName: '',
+      title: null,
+      addresses: [],
+      unknown: { a: 1 },
+      ID: 'mine',
+      meta: { version: 'x' },
+      [ENTERPRISE.toUpperCase()]: { Department: 'D' },
+    });
+    expect(body).toEqual({
+      schemas: [USER, ENTERPRISE],
+      id: expect.not.stringContaining('mine'),
+      userName: expect.stringMatching(/^any-/),
+      active: false,
+      emails: [{ value: body.userName, type: 'work', primary: true }],
+      roles: [{ value: 'Organisational user' }],
+      [ENTERPRISE]: { department: 'D' },
+      meta: expect.objectContaining({ version: 'W/"1"' }),
+    });
+  });
+
+  test('take effect only once per Idempotency-Key', async () => {
+    const body = aScimUser();
+    const headers = { 'x-request-id': 'mine-1', 'idempotency-key': 'once-1' };
+    const [one, two] = [await scim.post('/Users', body, headers), await scim.post('/Users', body, headers)];
+    expect(one.status).toBe(201);
+    expect([two.status, two.headers['idempotency-replayed']]).toEqual([201, 'true']);
+    expect(two.body).toEqual(one.body);
+    expect(two.headers['content-type']).toBe('application/scim+json; charset=utf-8');
+    expect(two.headers).toMatchObject({ 'x-request-id': 'mine-1', location: one.headers.location });
+    expect((await scim.post('/Users', aScimUser(), headers)).status).toBe(422);
+  });
+
+  test.each([
+    { displayName: 'Zebulon Quirrell' },
+    { name: { formatted: 'Zebulon Quirrell' } },
+    { emails: [{ value: 'z@example.org', primary: true }, { value: 'zebulon.quirrell@home.org' }] },
+    { [ROLLCALL]: { authname: [{ method: 'ldap', value: 'zebulonquirrell' }] } },
+  ])('are refused if the password consists of the names in %j', async (names) => {
+    const password = 'zebulonquirrell-75';
+    const { id } = await provision(scim, { password }); // other users may have this password
+    const created = await scim.post('/Users', { ...aScimUser(), ...names, password });
+    const changed = await scim.patch(`/Users/${id}`, { op: 'replace', value: { ...names, password } });
+    for (const answer of [created, changed]) expect(errorOf(answer)[2]).toContain('must not be a common');
+  });
+
+  test('can set, change and remove a password', async () => {
+    const created = await provision(scim, { password: PASSWORD });
+    expect(created.password).toBeUndefined();
+    const login = async (password: string): Promise<number> =>
+      (await app.guest.post('/sessions/login', { username: created.userName, password })).status;
+    expect(await login(PASSWORD)).toBe(200);
+    const other = 'shut the window, please';
+    await scim.patch(`/Users/${created.id}`, { op: 'replace', path: 'password', value: other });
+    expect({ old: await login(PASSWORD), next: await login(other) }).toEqual({ old: 401, next: 200 });
+    expect((await scim.patch(`/Users/${created.id}`, { op: 'remove', path: 'password' })).status).toBe(200);
+    expect(await login(other)).toBe(401);
+    const weak = await scim.patch(`/Users/${created.id}`, { op: 'add', value: { password: 'short' } });
+    expect(errorOf(weak)).toEqual([400, 'invalidValue', expect.stringContaining('password must have')]);
+  });
+});
+
+describe('SCIM discovery', () => {
+  test('describes the features, resource types and schemas', async () => {
+    expect((await scim.get('/ServiceProviderConfig')).body).toMatchObject({
+      patch: { supported: true },
+      sort: { supported: true },
+      etag: { supported: true },
+      filter: { supported: true, maxResults: 200 },
+      pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', maxPageSize: 200 },
+    });
+    const types = (await scim.get('/ResourceTypes')).body;
+    expect(types.Resources.map(({ id }: { id: string }) => id)).toEqual(['User', 'Group']);
+    expect((await scim.get('/ResourceTypes/user')).body).toEqual(types.Resources[0]);
+    const schemas = (await scim.get('/Schemas')).body;
+    expect(schemas.totalResults).toBe(5);
+    expect((await scim.get(`/Schemas/${USER}`)).body).toEqual(schemas.Resources[0]);
+  });
 });

@@ -1,9 +1,10 @@
 import { hash } from '@node-rs/argon2';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test, jest } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { PASSWORD, databaseOf, fieldErrorsOf, problemOf } from '../support/app/people.js';
+import { PASSWORD, databaseOf, fieldErrorsOf, problemOf, aPerson } from '../support/app/people.js';
+import { PasswordService } from '../../src/users/passwords/password.service.js';
 
 const app = setUpApp();
 let zoe: Json;
@@ -121,4 +122,61 @@ describe('a login request', () => {
       expect([401, 422]).toContain((await login(name)).status);
     },
   );
+});
+
+/** Changes by a Webmaster take effect even while a password is being verified or hashed. */
+test.each([
+  ['the password is changed', { password: 'another long password' }],
+  ['the user is blocked', { status: 'Blocked' }],
+  ['the password is removed', { password: null }],
+])('a login fails if %s while the password is being verified', async (_what, change) => {
+  const user = await create(app.key, { password: 'the old password' });
+  const passwords = app.app.get(PasswordService);
+  const verify = passwords.verify.bind(passwords);
+  const checked = jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...args) => {
+    const matches = await verify(...args);
+    expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
+    return matches;
+  });
+  const answer = await login(user.username, 'the old password');
+  expect(checked).toHaveBeenCalled();
+  expect([...problemOf(answer), answer.cookie]).toEqual([401, 'login_failed', '']);
+});
+
+test('concurrent logins succeed while one login renews the password hash', async () => {
+  const user = await create(app.key);
+  const old = await hash(PASSWORD, { memoryCost: 4096, timeCost: 1, parallelism: 1 });
+  await databaseOf(app).execute('UPDATE users SET password_hash = ? WHERE uuid = ?', [old, user.uuid]);
+  const passwords = app.app.get(PasswordService);
+  const verify = passwords.verify.bind(passwords);
+  let other = 0;
+  jest.spyOn(passwords, 'verify').mockImplementationOnce(async (...args) => {
+    const matches = await verify(...args);
+    other = (await login(user.username)).status;
+    return matches;
+  });
+  expect([(await login(user.username)).status, other]).toEqual([200, 200]);
+});
+
+test.each([
+  ['changes the password', { password: 'set by a Webmaster' }, 'set by a Webmaster'],
+  ['removes the password', { password: null }, undefined],
+  ['blocks the user', { status: 'Blocked' }, undefined],
+])("a user's own password change fails if an operator %s meanwhile", async (_what, change, good) => {
+  const { user, client } = await aPerson(app);
+  const passwords = app.app.get(PasswordService);
+  const hashNew = passwords.hash.bind(passwords);
+  const hashed = jest.spyOn(passwords, 'hash').mockImplementationOnce(async (...args) => {
+    const created = await hashNew(...args);
+    expect((await app.key.put(`/users/${user.uuid}`, change)).status).toBe(200);
+    return created;
+  });
+  const own = { password: 'set by a thief', current_password: PASSWORD, known_as: 'Thief' };
+  const answer = await client.put(`/users/${user.uuid}`, own);
+  expect(hashed).toHaveBeenCalled();
+  expect([answer.status, fieldErrorsOf(answer)]).toEqual([422, [['current_password', 'invalid_value']]]);
+  expect((await app.key.get(`/users/${user.uuid}`)).body.known_as).toBe('');
+  await app.key.put(`/users/${user.uuid}`, { status: 'Active' });
+  expect((await login(user.username, 'set by a thief')).status).toBe(401);
+  if (good !== undefined) expect((await login(user.username, good)).status).toBe(200);
 });
