@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DatabaseSync } from 'node:sqlite';
 import { ENGINE } from '../support/app/database.js';
-import { setUpFreshApp } from '../support/app/app.js';
+import { TestApp } from '../support/app/app.js';
 import { speedUp } from '../support/app/clock.js';
 import { aUser } from '../support/data/factories.js';
 
@@ -9,15 +9,17 @@ import { aUser } from '../support/data/factories.js';
 const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
 onSqlite('on SQLite', () => {
-  const app = setUpFreshApp();
+  let app: TestApp;
   let other: DatabaseSync;
-  beforeEach(() => {
+  beforeEach(async () => {
+    app = await TestApp.start();
     other = new DatabaseSync(app.database.url.slice('sqlite:'.length));
     other.exec('BEGIN IMMEDIATE');
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
     other.close();
+    await app.end();
   });
 
   test('only writes wait while another program holds the write lock', async () => {

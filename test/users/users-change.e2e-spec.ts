@@ -177,9 +177,9 @@ const put = async (user: Json, body: object): Promise<Json> =>
 
 describe('authname in a PUT', () => {
   test('replaces only the names of the sent providers', async () => {
-    const user = await create(app.key, { authname: { saml: ['a1', 'a2'], ldap: ['b'] } });
-    const changed = { saml: ['a3'], ldap: ['b'] };
-    expect((await put(user, { authname: { saml: ['a3'] } })).authname).toEqual(changed);
+    const user = await create(app.key, { authname: { saml: ['name 1', 'name 2'], ldap: ['b'] } });
+    const changed = { saml: ['name 3'], ldap: ['b'] };
+    expect((await put(user, { authname: { saml: ['name 3'] } })).authname).toEqual(changed);
     const added = { authname: { kerberos: ['k'] } };
     expect((await put(user, added)).authname).toEqual({ ...changed, kerberos: ['k'] });
   });
