@@ -138,19 +138,6 @@ describe.each(METHODS)('%s', (path, methods) => {
   });
 });
 
-const QUERY = ROUTES.find(({ path }) => path === '/users/search')?.query ?? [];
-test.each(QUERY)('the search parameter %s rejects invalid text', async (name) => {
-  for (const value of ['', '=', '=%20', '=%00', '=a%00b', `=${'x'.repeat(3000)}`, '=%0a']) {
-    const { status, body } = await app.key.get(`/users/search?${name}${value}`);
-    expect([value, status, body.code]).toEqual([value, 400, 'invalid_parameter']);
-  }
-  const escapes = ['%zz', '%E2%82', '%ED%A0%80', '%27', '%22', '%5C', '%25', '%F0%9F%98%80'];
-  for (const value of [...escapes, '_', '*', '(', '-0']) {
-    const { status } = await app.key.get(`/users/search?${name}=${value}`);
-    expect([value, [200, 400].includes(status)]).toEqual([value, true]);
-  }
-});
-
 /** Two forged cursors. `unit/cursor` tests all forms. */
 test.each([
   ['updated', 'yesterday'],
