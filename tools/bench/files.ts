@@ -1,16 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { KEY } from '../servers.js';
 import { fetchText, fetchJson } from './support/send.js';
 
 /**
- * `npm run bench:files` (builds first): lists the source files that one request and one row of an import pass through,
- * and counts the lines of the functions that run, by the precise coverage of V8. Only files that appear in each of
- * several measurements count, which excludes timers and other requests. All requests share one connection, so that
+ * `npm run bench:files` (builds first): lists the source files that one request and one row of an import pass through, by
+ * the precise coverage of V8. Only files that appear in each of several measurements count, which excludes timers and
+ * other requests. All requests share one connection, so that
  * opening it does not count.
  */
 const ROUNDS = 5;
@@ -45,65 +45,27 @@ inspector.connect();
 await inspector.post('Profiler.enable');
 await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-interface Range {
-  startOffset: number;
-  endOffset: number;
-  count: number;
-}
-
-const sources = new Map<string, string>();
-function readSource(url: string): string {
-  const source = sources.get(url) ?? readFileSync(fileURLToPath(url), 'utf8');
-  sources.set(url, source);
-  return source;
-}
-
-/** Counts the lines with code of the functions that ran, without inner functions that did not run. */
-function countLines(source: string, ranges: Range[]): number {
-  const ran = new Uint8Array(source.length);
-  for (const { startOffset, endOffset, count } of ranges) ran.fill(count > 0 ? 1 : 0, startOffset, endOffset);
-  let lines = 0;
-  let start = 0;
-  for (const line of source.split('\n')) {
-    const code = /^\s*(?!\s|\/\/|\*|\/\*|$)/.exec(line);
-    if (code && ran.subarray(start + code[0].length, start + line.length).includes(1)) lines++;
-    start += line.length + 1;
-  }
-  return lines;
-}
-
-/** Returns the files of the build in which a function is called during `work`, with the number of lines that ran. */
-async function measureFiles(work: () => Promise<unknown>): Promise<Map<string, number>> {
+/** Returns the files of the build in which a function is called during `work`. */
+async function measureFiles(work: () => Promise<unknown>): Promise<Set<string>> {
   await inspector.post('Profiler.takePreciseCoverage'); // resets the counts
   await work();
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
-  const called = new Map<string, number>();
-  for (const { url, functions } of result) {
-    const ranges = functions.flatMap(({ ranges: [whole] }) => (whole ? [whole] : []));
-    if (!url.startsWith(BUILD) || !ranges.some(({ count }) => count > 0)) continue;
-    ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset); // outer functions first
-    called.set(url.slice(BUILD.length).replace(/js$/, 'ts'), countLines(readSource(url), ranges));
-  }
-  return called;
+  const called = result.filter(
+    ({ url, functions }) =>
+      url.startsWith(BUILD) && functions.some(({ ranges: [whole] }) => whole && whole.count > 0),
+  );
+  return new Set(called.map(({ url }) => url.slice(BUILD.length).replace(/js$/, 'ts')));
 }
 
 async function report(name: string, work: (round: number) => Promise<unknown>): Promise<void> {
   await work(-1);
-  let common: Map<string, number> | undefined;
-  for (let round = 0; round < ROUNDS; round++) {
+  let common = await measureFiles(() => work(0));
+  for (let round = 1; round < ROUNDS; round++) {
     const files = await measureFiles(() => work(round));
-    const seen = common ?? files;
-    common = new Map(
-      [...seen].flatMap(([file, lines]) => {
-        const now = files.get(file);
-        return now === undefined ? [] : [[file, Math.min(lines, now)] as const];
-      }),
-    );
+    common = new Set([...common].filter((file) => files.has(file)));
   }
-  const files = [...(common ?? [])].sort();
-  const lines = files.reduce((sum, [, count]) => sum + count, 0);
-  const list = files.map(([file, count]) => `  ${String(count).padStart(4)} ${file}\n`).join('');
-  process.stdout.write(`${name}: ${files.length} files, ${lines} lines that run\n${list}`);
+  const list = [...common].sort().map((file) => `  ${file}\n`);
+  process.stdout.write(`${name}: ${list.length} files\n${list.join('')}`);
 }
 
 try {

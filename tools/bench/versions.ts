@@ -9,7 +9,6 @@ import { type BenchEngine, type EngineName, startEngine } from './support/engine
 import { importFile, writeUserFile } from './support/import-file.js';
 import type { Contender } from './support/load.js';
 import type { RequestOf } from './support/requests.js';
-import type { Sample } from './support/results.js';
 import { readMemory } from './support/meter.js';
 import { alternate } from './support/rounds.js';
 import { fetchJson } from './support/send.js';
@@ -18,8 +17,7 @@ import { medianOf } from './support/statistics.js';
 
 /**
  * `npm run bench:versions -- FOLDER`: compares this version with another built checkout, alternating on one machine.
- * Prints the CPU time of the service for a request or a row, and the ratio of the two. For requests on MariaDB, also
- * prints the CPU time of the database server and the number of statements. BENCH_ENGINE, BENCH_CASES,
+ * Prints the CPU time of the service for a request or a row, and the ratio of the two. BENCH_ENGINE, BENCH_CASES,
  * BENCH_ROUNDS, BENCH_SECONDS and BENCH_ROWS work as in `npm run bench`.
  */
 const { engines, cases, rounds, seconds, rows } = readSettings(Object.keys(REQUEST_CASES), {
@@ -112,7 +110,6 @@ for (const name of engines) {
       name: ROOTS[index] ?? '',
       url,
       pid,
-      engine,
     }));
     for (const id of cases) {
       const requests = lists.map((uuids) => requestsOf(id, uuids));
@@ -121,17 +118,8 @@ for (const name of engines) {
         seconds,
       });
       const title = REQUEST_CASES[id]?.title ?? id;
-      const print = (label: string, read: (sample: Sample) => number): void => {
-        printRow(
-          name,
-          label,
-          samples.map((rounds) => rounds.map(read)),
-        );
-      };
-      print(title, ({ perCpuSecond }) => 1e6 / perCpuSecond);
-      if (engine.pids.length === 0) continue;
-      print('  CPU of the database server', ({ databaseMicros = 0 }) => databaseMicros);
-      print('  statements per 100 requests', ({ statements = 0 }) => 100 * statements);
+      const micros = samples.map((rounds) => rounds.map(({ perCpuSecond }) => 1e6 / perCpuSecond));
+      printRow(name, title, micros);
     }
     const memories = services.map(({ pid }) => [readMemory(pid).peak]);
     printRow(name, 'peak memory, MiB', memories);

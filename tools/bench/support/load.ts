@@ -1,6 +1,5 @@
 import autocannon from 'autocannon';
 import { HEADERS, FIRST_SERIAL, JSON_HEADERS, type RequestOf } from './requests.js';
-import type { BenchEngine } from './engine.js';
 import type { Sample } from './results.js';
 import { readCpu, readMemory } from './meter.js';
 import { percentilesOf } from './statistics.js';
@@ -12,8 +11,6 @@ export interface Contender {
   name: string;
   url: string;
   pid: number;
-  /** Engine whose CPU time and statements are measured too. */
-  engine?: BenchEngine;
 }
 
 let serial = FIRST_SERIAL + 1_000_000;
@@ -24,14 +21,13 @@ let serial = FIRST_SERIAL + 1_000_000;
  * @throws Error if a response was not 2xx or took more than ten seconds.
  */
 export async function runLoad(
-  { name, url, pid, engine }: Contender,
+  { name, url, pid }: Contender,
   requestOf: RequestOf,
   next: () => number,
   seconds: number,
 ): Promise<Sample> {
   const millis: number[] = [];
   const cpu = readCpu([pid]);
-  const database = engine?.pids.length ? measureDatabase(engine) : undefined;
   const from = performance.now();
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const setupRequest = (request: autocannon.Request): autocannon.Request => {
@@ -51,7 +47,6 @@ export async function runLoad(
   });
   const passed = (performance.now() - from) / 1000;
   const used = readCpu([pid]) - cpu;
-  const databaseUse = database?.(millis.length);
   const bad = result.non2xx + result.errors + result.timeouts;
   if (bad > 0) {
     const { statusCodeStats = {}, errors, timeouts } = result;
@@ -64,17 +59,6 @@ export async function runLoad(
     perSecond: millis.length / passed,
     perCpuSecond: millis.length / used,
     ...percentilesOf(millis),
-    ...databaseUse,
     memory: readMemory(pid).now,
   };
-}
-
-/** Starts measuring the database server. The returned function ends the measurement and returns values per request. */
-function measureDatabase(engine: BenchEngine) {
-  const statements = engine.countStatements() ?? 0;
-  const cpu = readCpu(engine.pids);
-  return (requests: number) => ({
-    databaseMicros: (1e6 * (readCpu(engine.pids) - cpu)) / requests,
-    statements: ((engine.countStatements() ?? 0) - statements) / requests,
-  });
 }

@@ -6,8 +6,6 @@ export interface Sample {
   perSecond: number;
   /** Requests or rows per second of CPU time of the program. Imports include the database server. */
   perCpuSecond: number;
-  /** CPU time in microseconds that the database server uses for a request. */
-  databaseMicros?: number;
   /** Number of statements that the database server runs for a request. */
   statements?: number;
   /** Median latency in milliseconds. */
