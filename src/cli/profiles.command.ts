@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { Readable } from 'node:stream';
 import type { ImportProfilePageDto } from '../import/import-profiles.controller.js';
 import { PROFILE_NAME } from '../import/runs/import-options.js';
@@ -100,11 +99,11 @@ async function editProfile(
     const saved = await service.requestJson<object>('PUT', `import_profiles/${name}`, { body, headers });
     print(flags, saved, `Saved the profile ${name}.\n`);
   };
-  return file === undefined ? editUntilSaved(name, before?.text, save) : save(file);
+  return file === undefined ? editAndSave(name, before?.text, save) : save(file);
 }
 
-/** @throws Error of `save` if the operator cannot or will not edit again. The edited file then remains. */
-async function editUntilSaved(
+/** Opens a profile in the editor and saves it. @throws Error of `save`. The edited file then remains. */
+async function editAndSave(
   name: string,
   before: string | undefined,
   save: (path: string) => Promise<void>,
@@ -114,31 +113,14 @@ async function editUntilSaved(
   const folder = await mkdtemp(join(tmpdir(), 'rollcall-'));
   const path = join(folder, `${name}.json`);
   await writeFile(path, before ?? formatJson({ columns: {} }), { mode: 0o600 });
-  for (;;) {
-    // As in Git, the editor may have options, so a shell runs it.
-    const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, editor, path], { stdio: 'inherit' });
-    if (status !== 0) throw new Error(`The editor ${editor} failed. The profile was not saved.`);
-    if ((await readFile(path, 'utf8')) === before) {
-      process.stderr.write('The profile was not changed.\n');
-      break;
-    }
-    try {
-      await save(path);
-      break;
-    } catch (error) {
-      if (!(await confirmEdit(messageOf(error))))
-        throw new Error(`${messageOf(error)} Your changes are in ${path}.`, { cause: error });
-    }
-  }
+  // As in Git, the editor may have options, so a shell runs it.
+  const { status } = spawnSync('/bin/sh', ['-c', `${editor} "$1"`, editor, path], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`The editor ${editor} failed. The profile was not saved.`);
+  if ((await readFile(path, 'utf8')) === before) process.stderr.write('The profile was not changed.\n');
+  else
+    await save(path).catch((error: unknown) => {
+      const advice = `Your changes are in ${path}. Correct this file, and save it with --file ${path}.`;
+      throw new Error(`${messageOf(error)} ${advice}`, { cause: error });
+    });
   await rm(folder, { recursive: true });
-}
-
-/** Shows an error and waits for Enter. Returns false if standard input is not a terminal or has ended. */
-async function confirmEdit(message: string): Promise<boolean> {
-  const { stdin, stderr } = process;
-  if (!stdin.isTTY) return false;
-  const lines = createInterface({ input: stdin, output: stderr });
-  const answer = await lines.question(`${message}\nEdit again? [Y/n] `);
-  lines.close();
-  return !/^n/i.test(answer.trim());
 }
