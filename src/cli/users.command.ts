@@ -29,18 +29,8 @@ const NAMES = ['username', 'email', 'external_id'] as const;
 const HEAD = ['UUID', 'STATUS', 'USERNAME', 'E-MAIL', 'NAME', 'EXTERNAL ID', 'ROLES'];
 const DELETED_HEAD = ['UUID', 'DELETED (UTC)', 'USERNAME', 'EXTERNAL ID'];
 
-export function createUsersCommand(application: Application): Command {
-  const createStatusCommand = (name: string, description: string, status: UserStatus) =>
-    createWriteCommand(name, description)
-      .argument('<who...>', WHO)
-      .action((names: string[], flags: Target) =>
-        application.runWithClient(flags, (service) =>
-          changeUsers(service, names, flags, status.toLowerCase(), ({ uuid }) =>
-            changeUser(service, uuid, { status }),
-          ),
-        ),
-      );
-  return new Command('users')
+export const createUsersCommand = (application: Application) =>
+  new Command('users')
     .description(
       'find, show, create, block, reactivate, delete, restore and export users, and reset passwords',
     )
@@ -57,8 +47,8 @@ export function createUsersCommand(application: Application): Command {
         ),
     )
     .addCommand(createCreateCommand(application))
-    .addCommand(createStatusCommand('block', 'block users and end their sessions', 'Blocked'))
-    .addCommand(createStatusCommand('reactivate', 'reactivate blocked users', 'Active'))
+    .addCommand(createStatusCommand(application, 'block', 'block users and end their sessions', 'Blocked'))
+    .addCommand(createStatusCommand(application, 'reactivate', 'reactivate blocked users', 'Active'))
     .addCommand(createResetPasswordCommand(application))
     .addCommand(createDeleteCommand(application))
     .addCommand(createDeletedCommand(application))
@@ -73,7 +63,6 @@ export function createUsersCommand(application: Application): Command {
           ),
         ),
     );
-}
 
 const createFindCommand = (application: Application) =>
   createCommand('find', 'find users by a text and filters')
@@ -119,17 +108,27 @@ const createCreateCommand = (application: Application) =>
       });
     });
 
+const createStatusCommand = (
+  application: Application,
+  name: string,
+  description: string,
+  status: UserStatus,
+) =>
+  createChangeCommand(application, name, description, status.toLowerCase(), (service, { uuid }) =>
+    changeUser(service, uuid, { status }),
+  );
+
 const createDeleteCommand = (application: Application) =>
-  createWriteCommand('delete', 'delete users, who can be restored for SCIM_DELETED_DAYS days')
-    .argument('<who...>', WHO)
-    .action((names: string[], flags: Target) =>
-      application.runWithClient(flags, (service) =>
-        changeUsers(service, names, flags, 'deleted', async (user) => {
-          await service.send('DELETE', `users/${user.uuid}`);
-          return user;
-        }),
-      ),
-    );
+  createChangeCommand(
+    application,
+    'delete',
+    'delete users, who can be restored for SCIM_DELETED_DAYS days',
+    'deleted',
+    async (service, user) => {
+      await service.send('DELETE', `users/${user.uuid}`);
+      return user;
+    },
+  );
 
 const createResetPasswordCommand = (application: Application) =>
   createWriteCommand(
@@ -170,47 +169,43 @@ function formatDeletedUsers(users: DeletedPageDto['Results']): string {
 }
 
 const createRestoreCommand = (application: Application) =>
-  createWriteCommand(
+  createChangeCommand(
+    application,
     'restore',
     'restore users who were deleted in the last SCIM_DELETED_DAYS days, without the group memberships',
-  )
-    .argument('<who...>', WHO)
-    .action((names: string[], flags: Target) =>
-      application.runWithClient(flags, (service) =>
-        changeUsers(
-          service,
-          names,
-          flags,
-          'restored',
-          ({ uuid }) => service.requestJson('POST', `users/${uuid}/restore`),
-          findDeletedUser,
-        ),
-      ),
-    );
+    'restored',
+    (service, { uuid }) => service.requestJson('POST', `users/${uuid}/restore`),
+    findDeletedUser,
+  );
 
 const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
   service.requestJson('PUT', `users/${uuid}`, { body });
 
-/** Changes several users one after another. @param done describes the users after the change. */
-async function changeUsers(
-  service: ServiceClient,
-  names: string[],
-  { json }: Target,
+/** Creates a command that changes several users one after another. @param done describes a user after the change. */
+const createChangeCommand = (
+  application: Application,
+  name: string,
+  description: string,
   done: string,
-  change: (user: UserDto) => Promise<UserDto>,
+  change: (service: ServiceClient, user: UserDto) => Promise<UserDto>,
   find = findUser,
-): Promise<void> {
-  const changed = await changeEach(names, async (who) => {
-    const found = await find(service, who);
-    const label = `${found.username} (${found.uuid})`;
-    const user = await change(found).catch((error: unknown) => {
-      throw new Error(`${label} was not changed: ${messageOf(error)}`);
-    });
-    if (!json) process.stdout.write(`${label} is ${done}.\n`);
-    return user;
-  });
-  if (json) print({ json }, changed, '');
-}
+) =>
+  createWriteCommand(name, description)
+    .argument('<who...>', WHO)
+    .action((names: string[], flags: Target) =>
+      application.runWithClient(flags, async (service) => {
+        const changed = await changeEach(names, async (who) => {
+          const found = await find(service, who);
+          const label = `${found.username} (${found.uuid})`;
+          const user = await change(service, found).catch((error: unknown) => {
+            throw new Error(`${label} was not changed: ${messageOf(error)}`);
+          });
+          if (!flags.json) process.stdout.write(`${label} is ${done}.\n`);
+          return user;
+        });
+        if (flags.json) print(flags, changed, '');
+      }),
+    );
 
 /** Finds a deleted user by the exact UUID, username, e-mail address or external id. */
 async function findDeletedUser(service: ServiceClient, name: string): Promise<UserDto> {
