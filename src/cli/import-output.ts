@@ -127,27 +127,27 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
 export function formatRun(run: ImportRunDto): string {
   const { file, options, profile, actor, approved_by: approver, created, finished, progress } = run;
   const { reverted_by: revert, duration_seconds: duration } = run;
-  const facts = [
-    ['File', `${formatSource(run)}${file.size > 0 ? `, ${file.size} bytes` : ''}`],
-    run.change
-      ? ['Change', JSON.stringify(run.change)]
-      : ['Data set', `${options.dataset}${options.part === undefined ? '' : `, part ${options.part}`}`],
-    ...(profile === null ? [] : [['Profile', profile]]),
-    [
-      'Sent',
-      `${formatMinute(created)} UTC by ${formatParty(actor)}${actor.address && ` from ${actor.address}`}`,
-    ],
-    ...(approver === null ? [] : [['Approved', `by ${formatParty(approver)}`]]),
-    finished === null
-      ? ['Progress', `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`]
-      : [
-          'Finished',
-          `${formatMinute(finished)} UTC${duration === null ? '' : `, took ${Math.ceil(duration)} s`}`,
-        ],
-    ...(revert === null ? [] : [['Reverted', `by ${revert}`]]),
-    ...(run.corrects === null ? [] : [['Corrects', run.corrects]]),
-  ];
-  return `${formatSummary(run)}\n${toTable(facts)}`;
+  const size = file.size > 0 ? `, ${file.size} bytes` : '';
+  const part = options.part === undefined ? '' : `, part ${options.part}`;
+  const address = actor.address && ` from ${actor.address}`;
+  const time = duration === null ? '' : `, took ${Math.ceil(duration)} s`;
+  const facts = {
+    File: formatSource(run) + size,
+    Change: run.change && JSON.stringify(run.change),
+    'Data set': run.change ? null : options.dataset + part,
+    Profile: profile,
+    Sent: `${formatMinute(created)} UTC by ${formatParty(actor)}${address}`,
+    Approved: approver && `by ${formatParty(approver)}`,
+    Progress:
+      finished === null
+        ? `${progress.percent}%, ${progress.rows_done} of ${progress.rows_total ?? '?'} rows`
+        : null,
+    Finished: finished && `${formatMinute(finished)} UTC${time}`,
+    Reverted: revert && `by ${revert}`,
+    Corrects: run.corrects,
+  };
+  const known = Object.entries(facts).flatMap(([name, text]) => (text ? [[name, text]] : []));
+  return `${formatSummary(run)}\n${toTable(known)}`;
 }
 
 const formatOptionalMinute = (time: string | null): string =>
