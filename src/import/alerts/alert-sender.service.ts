@@ -45,8 +45,10 @@ export class AlertSender {
   async send(alert: Alert, signal: AbortSignal): Promise<void> {
     const { NOTIFY_URL: url, NOTIFY_SECRET: secret, NOTIFY_COMMAND: command } = this.env;
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLIS)]);
-    if (url !== undefined && secret !== undefined) await postToUrl(url, toKey(secret), alert, bounded);
-    if (command !== undefined) await runCommand(command, alert, bounded);
+    if (url !== undefined && secret !== undefined)
+      await postToUrl(url, toKey(secret), alert, bounded).catch(createErrorHandler('NOTIFY_URL'));
+    if (command !== undefined)
+      await runCommand(command, alert, bounded).catch(createErrorHandler('NOTIFY_COMMAND'));
   }
 }
 
@@ -61,14 +63,10 @@ async function postToUrl(url: string, key: Buffer, { id, body }: Alert, signal: 
     'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${signature}`,
   };
-  try {
-    // Do not follow redirects: the alert is signed for this receiver only.
-    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    await answer.body?.cancel();
-    if (!answer.ok) throw new AlertError(`NOTIFY_URL responded with status ${answer.status}`);
-  } catch (error) {
-    throw error instanceof AlertError ? error : new AlertError(`NOTIFY_URL: ${reasonOf(error)}`);
-  }
+  // Do not follow redirects: the alert is signed for this receiver only.
+  const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new AlertError(`NOTIFY_URL responded with status ${answer.status}`);
 }
 
 async function runCommand(command: string, { type, body }: Alert, signal: AbortSignal): Promise<void> {
@@ -83,16 +81,15 @@ async function runCommand(command: string, { type, body }: Alert, signal: AbortS
   // A command need not read its input, so ignore errors here. Only its exit code counts.
   child.stdin.on('error', () => undefined);
   child.stdin.end(body);
-  try {
-    const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    if (code !== 0) throw new AlertError(`NOTIFY_COMMAND failed with ${code ?? ended ?? 'no code'}`);
-  } catch (error) {
-    throw error instanceof AlertError ? error : new AlertError(`NOTIFY_COMMAND: ${reasonOf(error)}`);
-  }
+  const [code, ended] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  if (code !== 0) throw new AlertError(`NOTIFY_COMMAND failed with ${code ?? ended ?? 'no code'}`);
 }
 
-/** Returns the code or the name of an error. Errors of `fetch` have the code in their cause. */
-function reasonOf(error: unknown): string {
+/** Throws an AlertError with the code or the name of an error. Errors of `fetch` have the code in their cause. */
+const createErrorHandler = (setting: string) => (error: unknown) => {
+  if (error instanceof AlertError) throw error;
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return errorCodeOf(cause) ?? (cause instanceof Error ? cause.name : 'error');
-}
+  throw new AlertError(
+    `${setting}: ${errorCodeOf(cause) ?? (cause instanceof Error ? cause.name : 'error')}`,
+  );
+};
