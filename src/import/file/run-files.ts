@@ -140,29 +140,22 @@ function findHeaderErrors(
   }
   for (const [index, name] of names.entries()) {
     const column = header[index];
-    const first = column ? header.indexOf(column) : -1;
-    if (first === index || isAdded(name)) continue;
-    const fault = toHeaderError(name, column, names[first] ?? '');
-    if (fault.code !== 'unknown_column' || !ignoresUnknown) faults.push(fault);
+    const first = header.indexOf(column);
+    if (isAdded(name) || (column && first === index)) continue;
+    if (column) {
+      const both = `The columns ${quote(names[first] ?? '')} and ${quote(name)} both mean ${column.name}`;
+      faults.push({ code: 'duplicate_column', message: `${both}. Remove one of them.` });
+    } else if (PASSWORDS.has(toHeaderKey(name))) {
+      const message = `Imports cannot set passwords. Remove the column ${quote(name)} from the file.`;
+      faults.push({ code: 'password_column', message });
+    } else if (!ignoresUnknown) {
+      const nearest = findNearestColumn(name);
+      const hint = nearest ? ` Did you mean ${nearest.name}?` : '';
+      const message = `The column ${quote(name)} is unknown.${hint} Correct its name, or import with ignore_unknown_columns=true.`;
+      faults.push({ code: 'unknown_column', message });
+    }
   }
   return faults.slice(0, MAX_HEADER_ERRORS);
-}
-
-function toHeaderError(name: string, column: Column | undefined, firstName: string): FileErrorDetails {
-  if (column) {
-    const both = `The columns ${quote(firstName)} and ${quote(name)} both mean ${column.name}`;
-    return { code: 'duplicate_column', message: `${both}. Remove one of them.` };
-  }
-  if (!PASSWORDS.has(toHeaderKey(name)))
-    return { code: 'unknown_column', message: formatUnknownColumn(name) };
-  const message = `Imports cannot set passwords. Remove the column ${quote(name)} from the file.`;
-  return { code: 'password_column', message };
-}
-
-function formatUnknownColumn(name: string): string {
-  const nearest = findNearestColumn(name);
-  const hint = nearest ? ` Did you mean ${nearest.name}?` : '';
-  return `The column ${quote(name)} is unknown.${hint} Correct its name, or import with ignore_unknown_columns=true.`;
 }
 
 /**
