@@ -57,11 +57,8 @@ class ProfileCheck {
   constructor(private readonly settings: UserSettings) {}
 
   checkColumns(members: readonly [string, unknown][]): void {
-    this.checkCount('columns', members, MAX_COLUMNS);
-    for (const [name, target] of members) {
-      const field = `columns.${name}`;
+    for (const { field, name, text: target } of this.listTexts('columns', members)) {
       const key = toHeaderKey(name);
-      if (!this.isValidText(field, name) || !this.isValidText(field, target)) continue;
       if (key === '') this.addError(field, 'blank', 'must name a source column');
       else if (this.sources.has(key)) this.addValueError(field, 'is listed twice');
       const column = target.toLowerCase() === IGNORED ? undefined : findColumn(target);
@@ -76,11 +73,8 @@ class ProfileCheck {
   }
 
   checkTemplates(members: readonly [string, unknown][]): void {
-    this.checkCount('set', members, MAX_COLUMNS);
     const seen = new Set<Column>();
-    for (const [name, text] of members) {
-      const field = `set.${name}`;
-      if (!this.isValidText(field, name) || !this.isValidText(field, text)) continue;
+    for (const { field, name, text } of this.listTexts('set', members)) {
       const column = findColumn(name);
       if (!column) {
         this.addError(field, 'unknown_field', `is not an import column${formatHint(name)}`);
@@ -171,14 +165,20 @@ class ProfileCheck {
   }
 
   private checkTranslations(field: string, column: Column, words: readonly [string, unknown][]): void {
-    this.checkCount(field, words, MAX_TRANSLATIONS);
     const seen = new Set<string>();
-    for (const [word, meaning] of words) {
-      const path = `${field}.${word}`;
-      if (!this.isValidText(path, word) || !this.isValidText(path, meaning)) continue;
+    for (const { field: path, name: word, text: meaning } of this.listTexts(field, words, MAX_TRANSLATIONS)) {
       if (seen.has(toValueKey(word))) this.addValueError(path, 'is listed twice');
       seen.add(toValueKey(word));
       if (meaning !== '') this.checkCell(path, column, meaning);
+    }
+  }
+
+  /** Checks the number of members and the texts of an object, and yields the members with valid texts. */
+  private *listTexts(property: string, members: readonly [string, unknown][], max = MAX_COLUMNS) {
+    this.checkCount(property, members, max);
+    for (const [name, text] of members) {
+      const field = `${property}.${name}`;
+      if (this.isValidText(field, name) && this.isValidText(field, text)) yield { field, name, text };
     }
   }
 
