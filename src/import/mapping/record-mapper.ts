@@ -146,15 +146,15 @@ export class RecordMapper {
    * the two possible mappings.
    */
   readonly mapRecord = (record: CsvRecord): CsvRecord => {
-    this.line = record.line;
-    const { cells, expectedCells } = record;
-    this.line = record.line;
+    const { cells, expectedCells, line } = record;
+    this.line = line;
     if (expectedCells === undefined) {
       const { manager_key: key } = this.named;
       const error = this.findDateError(cells);
-      const mapped = { ...record, cells: this.mapCells(cells), sourceCells: cells };
       return {
-        ...mapped,
+        ...record,
+        cells: this.mapCells(cells),
+        sourceCells: cells,
         ...(key !== undefined && { managerKey: this.readCell(cells, key) }),
         ...(error && { damaged: [error] }),
       };
@@ -261,11 +261,9 @@ export class RecordMapper {
       }
       return [found];
     });
-    const values = this.values.get(toHeaderKey(column.name));
-    return (cells) => {
-      const made = renderTemplate(template, bound, (index) => toPlainCell(this.profile, cells[index] ?? ''));
-      return escapeFormula(values ? translate(made, values, column, this.toRecorder(column.name)) : made);
-    };
+    const toImported = this.createTranslator(column, column.name);
+    return (cells) =>
+      toImported(renderTemplate(template, bound, (index) => toPlainCell(this.profile, cells[index] ?? '')));
   }
 
   /**
@@ -307,21 +305,21 @@ export class RecordMapper {
   }
 
   private createCopyBuilder(column: Column, name: string, index: number): CellBuilder {
-    const { profile } = this;
-    const values = this.values.get(toHeaderKey(name)) ?? this.values.get(toHeaderKey(column.name));
-    if (values) {
-      const record = this.toRecorder(name);
-      return (cells) =>
-        escapeFormula(translate(toPlainCell(profile, cells[index] ?? ''), values, column, record));
-    }
-    if (profile.strip_prefix === undefined) return (cells) => cells[index] ?? '';
-    return (cells) => escapeFormula(toPlainCell(profile, cells[index] ?? ''));
+    const toImported = this.createTranslator(column, name);
+    // A cell that is neither translated nor stripped stays as it is.
+    if (toImported === escapeFormula && this.profile.strip_prefix === undefined)
+      return (cells) => cells[index] ?? '';
+    return (cells) => toImported(toPlainCell(this.profile, cells[index] ?? ''));
   }
 
-  private toRecorder(column: string): (word: string) => void {
-    return (word) => {
-      this.words.add(column, word, this.line);
+  /** Creates a function that translates a value of a source column and disables formulas. */
+  private createTranslator(column: Column, source: string): (value: string) => string {
+    const values = this.values.get(toHeaderKey(source)) ?? this.values.get(toHeaderKey(column.name));
+    if (!values) return escapeFormula;
+    const addWord = (word: string) => {
+      this.words.add(source, word, this.line);
     };
+    return (value) => escapeFormula(translate(value, values, column, addWord));
   }
 
   private addError(code: FileErrorCode, message: string): void {
