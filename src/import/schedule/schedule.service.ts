@@ -67,7 +67,7 @@ export class ScheduleService implements BeforeApplicationShutdown {
   private readonly changing = new Set<string>();
   private readonly cron: Cron;
   private timer: NodeJS.Timeout | undefined;
-  private currentPass: Promise<void> | undefined;
+  private currentPass: Promise<unknown> | undefined;
   /** Monotonic time at which the current tick first found incomplete files. Undefined if it waits for no files. */
   private waitingSince: number | undefined;
   private lastFault: string | undefined;
@@ -162,23 +162,15 @@ export class ScheduleService implements BeforeApplicationShutdown {
   async takeFiles(): Promise<TakenFile[]> {
     const folder = await this.getFolder();
     let result: Taken | undefined;
-    for (
-      let wait = 0;
-      !result && wait < RESPONSE_MILLIS && !this.stopping.signal.aborted;
-      wait += POLL_MILLIS
-    ) {
-      if (wait > 0) await delay(POLL_MILLIS);
+    for (let waited = 0; !result && waited < RESPONSE_MILLIS; waited += POLL_MILLIS) {
+      if (waited > 0) await delay(POLL_MILLIS);
+      if (this.stopping.signal.aborted) break;
       if (this.currentPass) continue;
       const taking = this.leases.runUnderLease(LEASE, LEASE_SECONDS, async () => {
         result = await this.importDroppedFiles(folder, false);
         if (!result.isUnfinished) await this.leases.recordTime(TICK, now());
       });
-      this.currentPass = taking
-        .then(
-          () => undefined,
-          () => undefined,
-        )
-        .finally(() => (this.currentPass = undefined));
+      this.setCurrentPass(taking.catch(() => undefined));
       await taking;
     }
     if (result) return result.files;
@@ -213,9 +205,13 @@ export class ScheduleService implements BeforeApplicationShutdown {
 
   private startPass(folder: DropFolder): void {
     if (this.currentPass || this.stopping.signal.aborted) return;
-    this.currentPass = this.runPass(folder)
-      .then(() => (this.lastFault = undefined), this.logError.bind(this))
-      .finally(() => (this.currentPass = undefined));
+    this.setCurrentPass(
+      this.runPass(folder).then(() => (this.lastFault = undefined), this.logError.bind(this)),
+    );
+  }
+
+  private setCurrentPass(pass: Promise<unknown>): void {
+    this.currentPass = pass.finally(() => (this.currentPass = undefined));
   }
 
   /** Logs an error, unless the previous pass ended with the same error. */
