@@ -64,15 +64,10 @@ function formatGuards(hits: ImportRunDto['guards']): string[] {
   const texts = hits
     .filter(({ hint }) => hint !== '')
     .map((guard) => {
-      const rows = guard.examples.map((example) => {
-        const { line, external_id: externalId, name, old_name: old, new_name: value } = example;
-        return [
-          String(line ?? ''),
-          externalId,
-          name,
-          old || formatValue(example.old),
-          value || formatValue(example.new),
-        ];
+      const rows = guard.examples.map(({ line, external_id: id, name, ...each }) => {
+        const before = each.old_name || formatValue(each.old);
+        const after = each.new_name || formatValue(each.new);
+        return [String(line ?? ''), id, name, before, after];
       });
       const table =
         rows.length === 0 ? '' : toTable([['Line', 'ExternalId', 'Name', 'Before', 'After'], ...rows]);
@@ -107,19 +102,11 @@ export function formatRuns(runs: readonly ImportRunDto[]): string {
   const cells = runs.map((run) => {
     const changed = countChangedRows(run.counts) + run.missing.blocked;
     const rows = run.progress.rows_total ?? '-';
-    const notes = [...(run.dry_run ? ['dry run'] : []), ...(run.reverted_by === null ? [] : ['reverted'])];
+    const notes = [run.dry_run && 'dry run', run.reverted_by !== null && 'reverted'].filter(Boolean);
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;
-    const { dataset } = run.options;
-    return [
-      run.id,
-      state,
-      formatMinute(run.created),
-      dataset,
-      rows,
-      changed,
-      run.counts.error,
-      formatSource(run),
-    ];
+    const created = formatMinute(run.created);
+    const failed = run.counts.error;
+    return [run.id, state, created, run.options.dataset, rows, changed, failed, formatSource(run)];
   });
   return toTable([head, ...cells]);
 }
