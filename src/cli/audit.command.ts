@@ -4,10 +4,9 @@ import { AuditQuery } from '../audit/audit.query.js';
 import type { AuditReport } from '../audit/seal-verifier.service.js';
 import { truncate } from '../platform/common/text.js';
 import type { Application } from './application.js';
-import { formatParty, print, toTable } from './output.js';
+import { EXIT, formatParty, print, toTable } from './output.js';
 import { type Target, toQuery, createCommand } from './target.js';
 
-const FAULT_CODE = 1;
 const MAX_CHANGES_LENGTH = 80;
 const EXIT_CODES = `
 Exit codes of verify: 0 all sealed events match their seals, 1 a fault was found, 2 nothing verified.
@@ -48,7 +47,7 @@ const createVerifyCommand = (application: Application) =>
     .action(async (flags: { json?: true; expect?: { number: number; hash: string } }) => {
       const verdict = await application.verifyAudit(flags, flags.expect);
       print(flags, verdict, formatReport(verdict));
-      if (verdict.fault) process.exitCode = FAULT_CODE;
+      if (verdict.fault) process.exitCode = EXIT.someFailed;
     });
 
 const HEAD = ['TIME (UTC)', 'ACTION', 'ACTOR', 'TARGET', 'ADDRESS', 'CHANGES'];

@@ -34,7 +34,7 @@ import { KNOWN_MIGRATIONS } from '../platform/database/migrate.js';
 import { toUnixAddress } from '../platform/http/request-headers.js';
 import { type Application, assertDatabaseExists, getUserName } from './application.js';
 import { useFile } from './named-file.js';
-import { toTable, runWithProgress } from './output.js';
+import { EXIT, toTable, runWithProgress } from './output.js';
 
 export const createMigrateCommand = ({ entities }: Application) =>
   new Command('migrate')
@@ -106,7 +106,6 @@ async function createHeader(snapshot: Snapshot, entities: Application['entities'
   return { rollcall_backup: FORMAT, version: VERSION, created, engine, migrations: KNOWN_MIGRATIONS, tables };
 }
 
-const FAULT_CODE = 1;
 const RESTORE_NOTES = `
 Stop the service first. The restore is one transaction: if the command is interrupted, the database is unchanged.
 All sessions end, so all users must log in again. Unfinished imports are cancelled. ETags from before the restore are no
@@ -134,7 +133,7 @@ export const createRestoreCommand = (application: Application) =>
       const auditFaults = await countAuditFaults(backup, application);
       checks.push({ name: 'the audit matches its seals', found: auditFaults });
       process.stdout.write(formatChecks(checks) + keyNotice);
-      if (checks.some(({ found }) => (found ?? 0) > 0)) process.exitCode = FAULT_CODE;
+      if (checks.some(({ found }) => (found ?? 0) > 0)) process.exitCode = EXIT.someFailed;
     });
 
 async function replaceContents(backup: BackupReader, entities: EntityClasses, replace?: string) {

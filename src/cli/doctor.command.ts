@@ -15,6 +15,7 @@ import {
 import { claimDatabase } from '../operations/start/open-installation.js';
 import type { DatabaseFiles } from '../platform/database/sqlite/database-files.js';
 import { InstallationError } from '../platform/database/sqlite/installation-file.js';
+import { formatJson } from './output.js';
 import { createDoctorScimCommand } from './doctor-scim.command.js';
 import { checkKeyRisks } from '../operations/doctor/key-checks.js';
 import { type Finding, codeOf, fail, ok, warn } from '../operations/doctor/finding.js';
@@ -70,7 +71,7 @@ export const createDoctorCommand = (application: Application) =>
         const { level, subject, message } = finding;
         if (!json) process.stdout.write(`${level.padEnd(4)}  ${subject.padEnd(14)}  ${message}\n`);
       }
-      if (json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
+      if (json) process.stdout.write(formatJson(findings));
       process.exitCode = findings.some(({ level }) => level === 'fail') ? 1 : 0;
     });
 

@@ -8,14 +8,9 @@ import { PROFILE_NAME } from '../import/runs/import-options.js';
 import { type JsonObject, isObject, tryParseJson } from '../platform/common/json.js';
 import { formatPreview } from './import-output.js';
 import { useFile } from './named-file.js';
-import { print, writeTextTo } from './output.js';
+import { EXIT, formatJson, print, writeTextTo } from './output.js';
 import type { SentFile, ServiceClient } from './service-client.js';
 import type { Target } from './target.js';
-
-/** Exit codes of an import. */
-export const ALL_APPLIED = 0;
-export const SOME_FAILED = 1;
-export const NOTHING_APPLIED = 2;
 
 /** A CSV file on this machine with its options, and the file of its profile if the profile is not saved. */
 export interface ImportSource {
@@ -49,14 +44,12 @@ export async function previewImport(
   );
   print(flags, shown, formatPreview(shown));
   const refuses = shown.problems.some((problem) => problem.refuses);
-  process.exitCode = refuses ? NOTHING_APPLIED : shown.problems.length > 0 ? SOME_FAILED : ALL_APPLIED;
+  process.exitCode = refuses ? EXIT.nothingDone : shown.problems.length > 0 ? EXIT.someFailed : EXIT.done;
   if (suggest === undefined) return;
   if (!shown.suggested)
     throw new Error('No profile can be suggested, because no column of the file identifies the users.');
   await writeTextTo(Readable.from([formatJson(shown.suggested)]), suggest);
 }
-
-export const formatJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const openFile = (file: string): Readable => (file === '-' ? process.stdin : createReadStream(file));
 

@@ -9,17 +9,9 @@ import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
 import { formatRows, formatRun, formatRuns, formatSchedule, formatSummary } from './import-output.js';
-import {
-  ALL_APPLIED,
-  NOTHING_APPLIED,
-  type ImportSource,
-  SOME_FAILED,
-  buildUpload,
-  parseSource,
-  previewImport,
-} from './import-preview.js';
+import { type ImportSource, buildUpload, parseSource, previewImport } from './import-preview.js';
 import { assertReadable } from './named-file.js';
-import { createProgressBar, print, printPage, writeTextTo } from './output.js';
+import { EXIT, createProgressBar, print, printPage, writeTextTo } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import {
   type Target,
@@ -115,11 +107,11 @@ async function assertHasUsers(service: ServiceClient): Promise<void> {
 
 function getExitCode({ state, counts, missing }: ImportRunDto): number {
   if (state !== 'completed' && state !== 'completed_with_errors' && state !== 'planned')
-    return NOTHING_APPLIED;
+    return EXIT.nothingDone;
   const { error, skipped: _, ...applied } = counts;
-  if (error === 0) return ALL_APPLIED;
+  if (error === 0) return EXIT.done;
   const anyApplied = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
-  return anyApplied ? SOME_FAILED : NOTHING_APPLIED;
+  return anyApplied ? EXIT.someFailed : EXIT.nothingDone;
 }
 
 /**
@@ -147,7 +139,7 @@ async function waitForImport(service: ServiceClient, id: string, approve: boolea
 function cancelOnInterrupt(service: ServiceClient, id: string): () => void {
   const cancelImport = (): void => {
     process.stderr.write('\nCancelling the import before the next batch. Press Ctrl-C again to exit now.\n');
-    process.once('SIGINT', () => process.exit(NOTHING_APPLIED));
+    process.once('SIGINT', () => process.exit(EXIT.nothingDone));
     // Ignore errors, because the run may already have ended. The state of the run is reported anyway.
     sendDecision(service, id, 'cancel').catch(() => undefined);
   };

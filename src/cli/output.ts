@@ -11,6 +11,9 @@ import type { Application } from './application.js';
 import { useFile } from './named-file.js';
 import type { Target } from './target.js';
 
+/** Exit codes. `someFailed` also stands for a fault that a check found. */
+export const EXIT = { done: 0, someFailed: 1, nothingDone: 2 } as const;
+
 /** Formats rows as aligned columns, without control characters, which a terminal would interpret. */
 export function toTable(cells: readonly (readonly (string | number)[])[]): string {
   const rows = cells.map((row) => row.map((cell) => (typeof cell === 'number' ? cell : replaceHidden(cell))));
@@ -26,20 +29,22 @@ export function toTable(cells: readonly (readonly (string | number)[])[]): strin
 
 /** Prints a result to standard output: `value` as JSON with `--json`, otherwise `text`. */
 export function print({ json }: { json?: true }, value: object, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text);
+  process.stdout.write(json ? formatJson(value) : text);
 }
+
+export const formatJson = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
  * Lets a command complete its work if its output cannot be written. Reports the error and sets the exit code, unless the
  * program that reads standard output, such as `head`, has closed the pipe.
  */
-export function handleOutputErrors(exitCode: number): void {
+export function handleOutputErrors(): void {
   ignoreOutputErrors();
   process.stdout.once('error', (error) => {
     const code = errorCodeOf(error);
     if (code === undefined || code === 'EPIPE') return; // an error without a code comes from the source, and the command reports it
     process.stderr.write(`Standard output cannot be written (${code}). The command continues without it.\n`);
-    process.once('exit', () => (process.exitCode ||= exitCode));
+    process.once('exit', () => (process.exitCode ||= EXIT.nothingDone));
   });
 }
 
@@ -64,10 +69,6 @@ export function printPage(
   });
 }
 
-/** Exit codes of a command for several records, of which some or all could not be changed. */
-const SOME_CHANGED = 1;
-const NONE_CHANGED = 2;
-
 /**
  * Changes several records one after another. Reports each error on standard error, sets the exit code, and continues.
  * @returns the results of the changes without an error.
@@ -84,7 +85,8 @@ export async function changeEach<T>(
       (result) => changed.push(result),
       (error: unknown) => process.stderr.write(`${messageOf(error)}\n`),
     );
-  if (changed.length < names.length) process.exitCode = changed.length > 0 ? SOME_CHANGED : NONE_CHANGED;
+  if (changed.length < names.length)
+    process.exitCode = changed.length > 0 ? EXIT.someFailed : EXIT.nothingDone;
   return changed;
 }
 

@@ -9,9 +9,9 @@ import { PROFILE_NAME } from '../import/runs/import-options.js';
 import { messageOf } from '../platform/common/errors.js';
 import { PageQuery } from '../platform/http/page.js';
 import type { Application } from './application.js';
-import { formatJson, parseSource, previewImport, readProfile } from './import-preview.js';
+import { parseSource, previewImport, readProfile } from './import-preview.js';
 import { assertReadable } from './named-file.js';
-import { formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
+import { formatJson, formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
 import { ServiceError, type ServiceClient } from './service-client.js';
 import { type Target, createCommand, createWriteCommand, toQuery } from './target.js';
 

@@ -9,7 +9,7 @@ import { createBackupCommand, createMigrateCommand, createRestoreCommand } from 
 import { createDoctorCommand } from './doctor.command.js';
 import { createImportCommand, createImportsCommand } from './import.command.js';
 import { createKeysCommand } from './keys.command.js';
-import { handleOutputErrors } from './output.js';
+import { EXIT, handleOutputErrors } from './output.js';
 import { createProfilesCommand } from './profiles.command.js';
 import { createUsersCommand } from './users.command.js';
 
@@ -95,15 +95,12 @@ const COMMANDS = [
   createCompletionCommand,
 ];
 
-/** Exit code of a command that did nothing. */
-const NOTHING_DONE = 2;
-
 /** Runs a command line. Ends the process after an error, and after options such as `--help`. */
 export function runCommandLine(application: Application, args: readonly string[]): Promise<void> {
-  const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : NOTHING_DONE));
-  handleOutputErrors(NOTHING_DONE);
+  const program = createProgram(application, (code) => process.exit(code === 0 ? 0 : EXIT.nothingDone));
+  handleOutputErrors();
   const parseArguments = () => program.parseAsync(args, { from: 'user' }).then(() => undefined);
-  return runProgram('rollcall failed.', parseArguments, NOTHING_DONE);
+  return runProgram('rollcall failed.', parseArguments, EXIT.nothingDone);
 }
 
 export function createProgram(application: Application, exit: (code: number) => never): Command {
