@@ -60,7 +60,9 @@ test.each([
   expect(await edit('true', name, ...to)).toMatchObject({ code: 0, out: '' });
   const wrong = await edit("sed -i 's/ForeName/Forname/'", name, ...to);
   expect(wrong.code).toBe(2);
-  expect(wrong.err).toMatch(/did you mean ForeName\?.* are in (.*json)\. Correct this file, and save it with --file \1\.\n/s);
+  expect(wrong.err).toMatch(
+    /did you mean ForeName\?.* are in (.*json)\. Correct this file, and save it with --file \1\.\n/s,
+  );
   const without = await edit('', name, ...to);
   expect([without.code, without.err]).toEqual([2, expect.stringContaining('Set VISUAL or EDITOR')]);
   const { out } = await rollcall('profiles', 'show', name, ...to);
