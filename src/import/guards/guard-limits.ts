@@ -34,37 +34,17 @@ const REPLACED: Readonly<Record<string, string>> = {
   total: 'cap_rows',
 };
 
-const mapGuards = <T>(map: (limits: Limits, guard: string) => T): Record<string, T> =>
-  Object.fromEntries(GUARDS.map(({ name, limits }) => [name, map(limits, name)]));
-
-/** Returns the limits of a preset. */
-function scaleLimits(preset: Preset): GuardLimits {
-  return mapGuards((limits) =>
-    Object.fromEntries(
-      Object.entries(limits).map(([name, value]) => [name, Math.min(maxOf(name), value * FACTORS[preset])]),
-    ),
-  );
-}
-
-const merge = (limits: GuardLimits, overrides: Readonly<Record<string, unknown>>): GuardLimits =>
+/** Maps each limit of each guard to a value. */
+const mapLimits = <T>(map: (limit: string, value: number, guard: string) => T) =>
   Object.fromEntries(
-    Object.entries(limits).map(([name, own]) => {
-      const given = overrides[name];
-      return [name, isObject(given) ? { ...own, ...(given as Limits) } : own];
+    GUARDS.map(({ name: guard, limits }) => {
+      const entries = Object.entries(limits).map(([name, value]) => [name, map(name, value, guard)] as const);
+      return [guard, Object.fromEntries(entries)];
     }),
   );
 
-/** Lowers the floors for a small scope. */
-const lowerFloors = (limits: GuardLimits): GuardLimits =>
-  Object.fromEntries(
-    Object.entries(limits).map(([guard, own]) => {
-      const isLowered = (name: string) => name === 'rows' || name === 'email_rows';
-      const entries = Object.entries(own).map(([name, value]) =>
-        isLowered(name) && !KEPT_FLOORS.has(guard) ? [name, Math.min(value, SMALL_FLOOR)] : [name, value],
-      );
-      return [guard, Object.fromEntries(entries) as Limits];
-    }),
-  );
+const isLowered = (limit: string, guard: string): boolean =>
+  (limit === 'rows' || limit === 'email_rows') && !KEPT_FLOORS.has(guard);
 
 /** Preset and limits of the settings, and of the profile, which override them. */
 export class LimitSettings {
@@ -95,9 +75,14 @@ export class LimitSettings {
 
   /** Returns the limits for a scope with this number of users. Single limits are not lowered in a small scope. */
   getLimits(users: number, overrides: GuardOverrides | undefined): GuardLimits {
-    const ofPreset = scaleLimits(overrides?.preset ?? this.preset);
-    const base = users < SMALL_SCOPE ? lowerFloors(ofPreset) : ofPreset;
-    return merge(merge(base, this.own), overrides ?? {});
+    const factor = FACTORS[overrides?.preset ?? this.preset];
+    return mapLimits((limit, value, guard) => {
+      const own = overrides?.[guard];
+      const single = (isObject(own) ? own[limit] : undefined) ?? this.own[guard]?.[limit];
+      const ofPreset = Math.min(maxOf(limit), value * factor);
+      const isSmall = users < SMALL_SCOPE && isLowered(limit, guard);
+      return single ?? (isSmall ? Math.min(ofPreset, SMALL_FLOOR) : ofPreset);
+    });
   }
 }
 
@@ -153,22 +138,16 @@ const formatRange = (limit: string): string =>
     : `an integer from 0 to ${MAX_ROWS}`;
 
 /** Returns the schemas of the limits in a profile, by guard. */
-export const buildLimitSchemas = () => ({
-  preset: { type: 'string' as const, enum: [...PRESETS] },
-  ...mapGuards((limits) => ({
-    type: 'object' as const,
-    properties: Object.fromEntries(
-      Object.keys(limits).map((name) => [
-        name,
-        {
-          type: isPercent(name) ? ('number' as const) : ('integer' as const),
-          minimum: 0,
-          maximum: maxOf(name),
-        },
-      ]),
-    ),
-  })),
-});
+export function buildLimitSchemas() {
+  const limits = mapLimits((limit) => {
+    const type = isPercent(limit) ? ('number' as const) : ('integer' as const);
+    return { type, minimum: 0, maximum: maxOf(limit) };
+  });
+  const guards = Object.entries(limits).map(
+    ([guard, properties]) => [guard, { type: 'object' as const, properties }] as const,
+  );
+  return { preset: { type: 'string' as const, enum: [...PRESETS] }, ...Object.fromEntries(guards) };
+}
 
 /**
  * Returns the errors in the guards of a profile. The field of an error is the path of the limit, such as
