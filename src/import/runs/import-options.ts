@@ -231,24 +231,16 @@ export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
  * character. The time is at most proportional to the product of both lengths.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
-  const wanted = Array.from(pattern.toLowerCase());
   const given = Array.from(name.toLowerCase());
-  let at = 0;
-  let star = -1;
-  /** Position after the text that the last `*` has matched. */
-  let reach = 0;
-  for (let index = 0; index < given.length;) {
-    if (wanted[at] === '*') {
-      star = at++;
-      reach = index;
-    } else if (at < wanted.length && (wanted[at] === '?' || wanted[at] === given[index])) {
-      at++;
-      index++;
-    } else if (star >= 0) {
-      at = star + 1;
-      index = ++reach;
-    } else return false;
+  /** Positions in the name up to which the pattern so far matches. */
+  let ends = [0];
+  for (const wanted of pattern.toLowerCase()) {
+    const [first = Infinity] = ends;
+    const matched = ends.filter((end) => end < given.length && (wanted === '?' || wanted === given[end]));
+    ends =
+      wanted === '*'
+        ? [...given.keys(), given.length].filter((end) => end >= first)
+        : matched.map((end) => end + 1);
   }
-  while (wanted[at] === '*') at++;
-  return at === wanted.length;
+  return ends.includes(given.length);
 }
