@@ -1,26 +1,10 @@
-import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { TextCounts } from '../../users/set-rules/number-collections.js';
 import { toText, isReplaced } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
 
 /** If this share of a team goes to the same new manager, these users count as one. */
 const TEAM_SHARE = 2 / 3;
-
-/** Counts users by text. Each text needs about 20 bytes. */
-class TextCounters {
-  readonly numbers = new TextNumbers();
-  private readonly counts = new IntList();
-
-  add(text: string): number {
-    const number = this.numbers.assignNumber(text);
-    this.counts.set(number, this.counts.at(number) + 1);
-    return number;
-  }
-
-  at(number: number): number {
-    return this.counts.at(number);
-  }
-}
 
 export const changedManagers = defineGuard({
   name: 'changed_managers',
@@ -39,7 +23,7 @@ export const changedManagers = defineGuard({
   hint: 'Many users would get another manager, and not as whole teams. The Manager column may be shifted, sorted separately or filled with one value. Compare some rows with the source before you approve.',
   start({ users, scope }, limits) {
     const found = new FoundRows();
-    const moves = new TextCounters();
+    const moves = new TextCounts();
     /** Old manager of each move, by the number of the move. */
     const teamOf: string[] = [];
     return {

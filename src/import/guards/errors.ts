@@ -1,4 +1,4 @@
-import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { TextCounts } from '../../users/set-rules/number-collections.js';
 import { COLUMNS } from '../file/columns.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { FoundRows } from './found-rows.js';
@@ -13,24 +13,17 @@ export const errors = defineGuard({
   hint: 'Many rows fail with errors that the last file did not have. The format of the source has probably changed. Read the errors of the rows, and correct the source or the profile.',
   start: (plan, limits) => ({
     async finish() {
-      const known = new TextNumbers();
-      const left = new IntList();
       const found = new FoundRows();
+      /** Faults of the last run that no row of this run has repeated. */
+      const left = new TextCounts();
+      const { last } = plan.past;
+      if (last) for await (const row of plan.readFailedRows(last)) left.add(faultOf(row));
       for await (const row of plan.readFailedRows()) {
-        if (found.count === 0 && known.last === 0 && plan.past.last)
-          await countFaults(plan.readFailedRows(plan.past.last));
-        const number = known.findNumber(faultOf(row));
-        if (number > 0 && left.at(number) > 0) left.set(number, left.at(number) - 1);
+        const fault = faultOf(row);
+        if (left.get(fault) > 0) left.add(fault, -1);
         else found.add(row, { old: null, new: row.errors.map(describeFault).join('; ') });
       }
       return [{ found, limit: computeLimit(limits, plan.rows) }];
-
-      async function countFaults(rows: AsyncIterable<StagedRow>): Promise<void> {
-        for await (const row of rows) {
-          const number = known.assignNumber(faultOf(row));
-          left.set(number, left.at(number) + 1);
-        }
-      }
     },
   }),
 });

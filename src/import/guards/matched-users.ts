@@ -1,6 +1,6 @@
 import { toMillis, addSeconds } from '../../platform/common/time.js';
 import type { User } from '../../users/model/user.js';
-import { IntList, NumberSet, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { NumberSet, TextCounts } from '../../users/set-rules/number-collections.js';
 import { type UserScope, isAssignedTo } from '../../users/search/user-scope.js';
 import type { Column } from '../file/columns.js';
 import { hasAccents } from '../plan/text-damage.js';
@@ -85,8 +85,7 @@ export class MatchedUsers {
   readonly otherPersons = new NumberSet();
   /** Lines of users who were missing from a file of this data set within the last 14 days. */
   readonly returners = new NumberSet();
-  private readonly managers = new TextNumbers();
-  private readonly teamSizes = new IntList();
+  private readonly teamSizes = new TextCounts();
   private readonly listed: readonly ColumnValues[];
   private readonly textColumns: readonly ColumnValues[];
   private readonly hasNames: boolean;
@@ -122,7 +121,7 @@ export class MatchedUsers {
 
   /** Returns the number of matched users with this manager. */
   getTeamSize(manager: string): number {
-    return this.teamSizes.at(this.managers.findNumber(manager));
+    return this.teamSizes.get(manager);
   }
 
   private countUser(user: User, line: number): void {
@@ -138,10 +137,7 @@ export class MatchedUsers {
     for (const role of user.roles) this.holders.set(role, (this.holders.get(role) ?? 0) + 1);
     for (const field of NAMES)
       if (this.columns.has(field) && hasAccents(toText(Reflect.get(user, field)))) this.accents++;
-    if (user.manager_uuid !== null && this.columns.has('manager_uuid')) {
-      const number = this.managers.assignNumber(user.manager_uuid);
-      this.teamSizes.set(number, this.teamSizes.at(number) + 1);
-    }
+    if (user.manager_uuid !== null && this.columns.has('manager_uuid')) this.teamSizes.add(user.manager_uuid);
     const isOurBlock = user.blocked_by === this.scope.dataset && user.managed_by === null;
     if (isOurBlock && toMillis(user.updated) >= this.returnSince) this.returners.add(line);
     this.countForeign(user, line);

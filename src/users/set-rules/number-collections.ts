@@ -113,6 +113,27 @@ export class TextNumbers {
   }
 }
 
+/** Counts by text. Each text needs about 20 bytes. */
+export class TextCounts {
+  private readonly numbers = new TextNumbers();
+  private readonly counts = new IntList();
+
+  /** Adds to the count of a text. @returns the number of the text. */
+  add(text: string, count = 1): number {
+    const number = this.numbers.assignNumber(text);
+    this.counts.set(number, this.counts.at(number) + count);
+    return number;
+  }
+
+  get(text: string): number {
+    return this.at(this.numbers.findNumber(text));
+  }
+
+  at(number: number): number {
+    return this.counts.at(number);
+  }
+}
+
 /**
  * Returns two independent 32-bit hashes of a text as signed integers, computed with the mixing steps of MurmurHash3.
  */
