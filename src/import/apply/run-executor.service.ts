@@ -18,8 +18,7 @@ import type { Guard } from '../runs/import-guard.js';
 import {
   LeaseLostError,
   RunTransitions,
-  StopRequestedError,
-  RightsLostError,
+  RunStoppedError,
   ShuttingDownError,
   type Checkpoint,
 } from '../runs/run-transitions.service.js';
@@ -206,8 +205,7 @@ export class RunExecutor {
 
   private async endAfterError(error: unknown, checkpoint: Checkpoint): Promise<void> {
     if (error instanceof LeaseLostError || error instanceof ShuttingDownError) throw error;
-    if (error instanceof StopRequestedError) return this.endEarly(checkpoint, 'stop', null);
-    if (error instanceof RightsLostError) return this.endEarly(checkpoint, 'stop', error.reason);
+    if (error instanceof RunStoppedError) return this.endEarly(checkpoint, 'stop', error.reason);
     if (error instanceof FuseBlownError) {
       return this.endEarly(checkpoint, 'stop', { code: error.code, message: error.detail });
     }

@@ -140,12 +140,13 @@ export async function cancelUnfinishedRuns(sql: Sql, caller: Caller): Promise<vo
 
 /** Thrown if the lease of a worker has expired or an operator has ended its run. The worker must stop writing to the run. */
 export class LeaseLostError extends Error {}
-/** Thrown if an operator has requested to stop the run. */
-export class StopRequestedError extends Error {}
-/** Thrown if the starter or the approver of the run no longer has the required rights. */
-export class RightsLostError extends Error {
-  constructor(readonly reason: Reason) {
-    super(reason.message);
+/**
+ * Thrown if the run must stop: an operator has requested it (the reason is null), or the starter or the approver of the
+ * run no longer has the required rights.
+ */
+export class RunStoppedError extends Error {
+  constructor(readonly reason: Reason | null) {
+    super(reason?.message);
   }
 }
 export class ShuttingDownError extends Error {}
@@ -175,8 +176,7 @@ export class Checkpoint {
   /**
    * Commits a write together with the progress of the run.
    * @param write receives the transaction and the locked run.
-   * @throws LeaseLostError, StopRequestedError, RightsLostError or ShuttingDownError. In these cases the write is
-   * rolled back.
+   * @throws LeaseLostError, RunStoppedError or ShuttingDownError. In these cases the write is rolled back.
    */
   async commit<T>(write: (tx: Sql, run: ImportRun) => Promise<T>, change: RunChange = {}): Promise<T> {
     if (this.isStopping() && !this.isEnding) throw new ShuttingDownError();
@@ -184,11 +184,11 @@ export class Checkpoint {
       if (!(await this.leases.renew(IMPORT_LEASE, LEASE_SECONDS, tx))) throw new LeaseLostError();
       const run = await this.runs.lock(tx, this.runId);
       if (!run || !RUNNABLE.includes(run.state)) throw new LeaseLostError();
-      if (run.cancel && !this.isEnding) throw new StopRequestedError();
+      if (run.cancel && !this.isEnding) throw new RunStoppedError(null);
       // After the last batch, only the end of the run remains to be recorded, which requires no rights.
       const isWritten = run.state === 'applying' && run.applied_batches === run.batches;
       const lost = this.isEnding || isWritten ? undefined : await this.rights.findLostRight(tx, run);
-      if (lost) throw new RightsLostError(lost);
+      if (lost) throw new RunStoppedError(lost);
       const result = await write(tx, run);
       await this.runs.update(tx, this.runId, change);
       return result;
