@@ -26,25 +26,18 @@ import {
 } from './import-run.js';
 import { COMPLETED, CREDENTIAL_REVOKED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
 
-export interface RunFilter {
-  state?: readonly string[];
-  dataset?: string;
-  profile?: string;
-  /** Id of the user or API key that started the run. */
-  actor?: string;
-  created_since?: DbTime;
-  created_until?: DbTime;
-}
-
 /** SQL condition of each filter with a single value. */
 const CONDITIONS = {
   dataset: 'dataset = ?',
   // MariaDB returns JSON text with quotes, SQLite without.
   profile: `JSON_EXTRACT(profile, '$.name') IN (?, ?)`,
+  /** Id of the user or API key that started the run. */
   actor: 'actor_id = ?',
   created_since: 'created >= ?',
   created_until: 'created < ?',
-} as const satisfies Partial<Record<keyof RunFilter, string>>;
+} as const;
+
+export type RunFilter = { state?: readonly string[] } & { [name in keyof typeof CONDITIONS]?: string };
 
 const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
