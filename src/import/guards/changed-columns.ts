@@ -2,13 +2,6 @@ import type { FieldChange } from '../../platform/common/field-changes.js';
 import { isObject } from '../../platform/common/json.js';
 import type { StagedRow } from '../runs/import-row.js';
 
-/** Returns the value of a key. If the key has no value yet, creates the value and adds it to the map. */
-export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  const value = map.get(key) ?? create();
-  map.set(key, value);
-  return value;
-}
-
 /** Fields that the importer itself sets, or that have no column. */
 const BOOKKEEPING = new Set(['managed_by', 'managed_part', 'blocked_by', 'external_id', 'password']);
 /** Columns with guards of their own, which the general column guards skip. */

@@ -1,6 +1,6 @@
 import type { FieldChange } from '../../platform/common/field-changes.js';
+import { getOrCreate } from '../../platform/common/maps.js';
 import type { StagedRow } from '../runs/import-row.js';
-import { getOrCreate } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import type { Plan } from './plan.js';
 

@@ -1,4 +1,5 @@
-import { isStringArray, getOrCreate } from './changed-columns.js';
+import { getOrCreate } from '../../platform/common/maps.js';
+import { isStringArray } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
 

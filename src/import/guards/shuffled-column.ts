@@ -1,5 +1,6 @@
+import { getOrCreate } from '../../platform/common/maps.js';
 import { computeHash64 } from '../../users/set-rules/number-collections.js';
-import { getOrCreate, toText } from './changed-columns.js';
+import { toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { computeLimit, defineGuard } from './guard.js';
 

@@ -1,6 +1,6 @@
+import { getOrCreate } from '../../platform/common/maps.js';
 import { toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
-import { getOrCreate } from './changed-columns.js';
 import { computeLimit, defineGuard } from './guard.js';
 
 /** Values that at least this share of the matched users had in the column do not count. */

@@ -46,8 +46,7 @@ export class BulkPlanner {
         if (!user) return createFailedRow({ line, external_id: '', user_uuid: uuid }, user, [UNKNOWN_USER]);
         return rejectForbiddenRow(this.planRow(line, user, fields), actor);
       });
-      const done = (builder.tally.rows + planned.length) / Math.max(1, total);
-      await builder.addUserRows(planned, Math.min(99, Math.floor(100 * done)));
+      await builder.addUserRows(planned, total);
     }
   }
 

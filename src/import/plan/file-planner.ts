@@ -76,9 +76,8 @@ export class FilePlanner {
     const { options } = run;
     const { adopt, adopt_rows: adoptRows, expected_rows: expected } = options;
     const passes = adopt === 'none' && !adoptRows && run.profile?.manager_key === undefined ? 1 : 2;
-    const toPercent = (pass: number, bytes: number): number =>
-      Math.min(99, Math.floor(((pass - 1 + bytes / Math.max(1, run.file_size)) / passes) * 100));
-    const report = (bytes: number) => builder.stageRows([], { rows_done: 0, percent: toPercent(1, bytes) });
+    const toShare = (pass: number, bytes: number) => (pass - 1 + bytes / Math.max(1, run.file_size)) / passes;
+    const report = (bytes: number) => builder.stageRows([], toShare(1, bytes));
     const facts = await this.userLookup.readAhead(run, report);
     const file = await this.files.open(run);
     const { reader, header } = file;
@@ -100,7 +99,7 @@ export class FilePlanner {
       const newlyManaged = planned
         .filter(({ before }) => before && isNewlyManaged(scope, before))
         .map(({ row }) => row.line);
-      await builder.add(planned, new Set(newlyManaged), toPercent(passes, bytes));
+      await builder.add(planned, new Set(newlyManaged), toShare(passes, bytes));
     };
     let staging = Promise.resolve();
     const addChunk = async (chunk: Chunk): Promise<void> => {

@@ -1,4 +1,5 @@
 import { Changes } from '../../platform/common/field-changes.js';
+import { getOrCreate } from '../../platform/common/maps.js';
 import { toBatches } from '../../platform/common/time-slice.js';
 import {
   type SetConstraint,
@@ -29,6 +30,8 @@ import { PlanTally } from './plan-tally.js';
 export const ROWS_AT_ONCE = 500;
 /** Number of rows in a batch. The applier writes one or more whole batches in a transaction. */
 const BATCH_ROWS = 25;
+/** Highest share of the planning that the stored rows reach. */
+const MAX_SHARE = 0.99;
 
 /** Stages the planned rows of a run. At the end of the file, applies the set rules to all rows. */
 export class PlanBuilder {
@@ -66,24 +69,24 @@ export class PlanBuilder {
    * Adds planned rows to the plan.
    * @param managed lines of rows whose user the data set starts to manage. They are stored even if nothing else
    * changes.
-   * @param percent percentage of the planning that is done.
+   * @param share share of the planning that is done, 0 to 1.
    */
-  async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, percent: number): Promise<void> {
+  async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, share: number): Promise<void> {
     for (const { row } of planned) this.tally.add(row);
     const changesNothing = ({ outcome, line }: StagedRow): boolean =>
       outcome === 'unchanged' && !managed.has(line);
     const rows = planned.map(({ row }) => row);
     const staged = rows.filter((row) => this.replacesRows || !changesNothing(row) || row.errors.length > 0);
-    await this.stageRows(staged, { rows_done: this.tally.rows, percent }, changesNothing);
+    await this.stageRows(staged, share, changesNothing);
   }
 
-  /** Adds planned rows of a run that may delete users. */
-  async addUserRows(planned: readonly PlannedRow[], percent: number): Promise<void> {
+  /** Adds planned rows of a run that may delete users. @param total number of rows of the whole run. */
+  async addUserRows(planned: readonly PlannedRow[], total: number): Promise<void> {
     await this.addConstraints(planned, true);
     for (const { row, before } of planned)
       if (row.outcome !== 'unchanged' && before?.manager_uuid)
         this.setRules.addReport(row.line, before.manager_uuid);
-    await this.add(planned, new Set(), percent);
+    await this.add(planned, new Set(), (this.tally.rows + planned.length) / Math.max(1, total));
   }
 
   /**
@@ -112,18 +115,23 @@ export class PlanBuilder {
 
   /**
    * Stores rows of the plan and assigns the changed rows to batches.
-   * @param progress number of planned rows, and the percentage of the planning that is done.
+   * @param share share of the planning that is done, 0 to 1.
    * @param hasOnlyWarnings returns true for a row that changes nothing and is stored only because of its warnings.
    */
   async stageRows(
     rows: readonly StagedRow[],
-    progress: { rows_done: number; percent: number },
+    share: number,
     hasOnlyWarnings: (row: StagedRow) => boolean = () => false,
   ): Promise<void> {
     for (const row of rows)
       if (isWritten(row) && !hasOnlyWarnings(row))
         row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
-    const reached = this.progress.recordPlanned(progress.percent / 100, progress.rows_done, this.changeCount);
+    // The set rules and the guards follow, so the planning is not complete yet.
+    const reached = this.progress.recordPlanned(
+      Math.min(MAX_SHARE, share),
+      this.tally.rows,
+      this.changeCount,
+    );
     if (rows.length === 0) return this.checkpoint.reportProgress(reached);
     const store = this.replacesRows ? 'replace' : 'insert';
     await this.checkpoint.commit((tx) => this.rows[store](tx, this.checkpoint.runId, rows), reached);
@@ -144,9 +152,8 @@ export class PlanBuilder {
     for await (const users of toBatches([...this.cycleCandidates]))
       for (const [user, manager] of await this.directory.findManagers(users))
         setRules.addExistingManager(user, manager);
-    for (const { line, externalId } of this.adoptedManagers) {
+    for (const { line, externalId } of this.adoptedManagers)
       setRules.addManagerDependency(line, this.externalIds.findLine(externalId));
-    }
     const webmasters = setRules.hasWebmasterLosses ? await this.directory.count('webmasters') : 0;
     for (const [line, failures] of setRules.validate(webmasters)) {
       late.set(line, [...(late.get(line) ?? []), ...failures]);
@@ -201,16 +208,14 @@ export class PlanBuilder {
       );
       const renamed = created.flatMap(({ row, username: old }) => {
         const username = names?.get(row.line) ?? old;
-        const changes = Changes.fromList([
-          ...row.changes.list.map((change) =>
+        const changes = Changes.fromList(
+          row.changes.list.map((change) =>
             change.field === 'username' ? { ...change, new: username } : change,
           ),
-        ]);
+        );
         return username === old ? [] : { ...row, changes };
       });
-      for (const row of renamed) this.tally.print(row);
-      if (renamed.length > 0)
-        await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, renamed));
+      await this.replaceRows(renamed);
     }
   }
 
@@ -239,9 +244,14 @@ export class PlanBuilder {
           manager === 0 ? errors : errors.map((error) => addManagerLine(error, manager)),
         );
       });
-      for (const row of failed) this.tally.print(row);
-      await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, failed));
+      await this.replaceRows(failed);
     }
+  }
+
+  private async replaceRows(rows: readonly StagedRow[]): Promise<void> {
+    for (const row of rows) this.tally.print(row);
+    if (rows.length > 0)
+      await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, rows));
   }
 
   /**
@@ -329,50 +339,38 @@ function* filterLinks(links: RowLinks, lines: NumberSet): RowLinks {
 }
 
 /**
- * Returns groups of rows that require each other (strongly connected components, Tarjan's algorithm). Omits rows that
+ * Returns groups of rows that require each other (strongly connected components, Kosaraju's algorithm). Omits rows that
  * require no other row.
  */
 export function findRowGroups(links: RowLinks): number[][] {
-  const needs = Map.groupBy(links, ([line]) => line);
-  const index = new Map<number, number>();
-  const low = new Map<number, number>();
-  const open: number[] = [];
-  const isOpen = new Set<number>();
-  const groups: number[][] = [];
+  const needed = new Map<number, number[]>();
+  const dependent = new Map<number, number[]>();
+  for (const [line, other] of links) {
+    getOrCreate(needed, line, () => []).push(other);
+    getOrCreate(dependent, other, () => []).push(line);
+  }
+  const reached = new Set<number>();
+  const order = [...dependent.keys()].flatMap((line) => visitRows(line, dependent, reached)).reverse();
+  const grouped = new Set<number>();
+  const groups = order.map((line) => visitRows(line, needed, grouped));
+  // A row that requires no other row keeps its batch, which is applied before all groups.
+  return groups.filter((group) => group.some((line) => needed.has(line)));
+}
 
-  const startVisit = (line: number): { line: number; next: number } => {
-    index.set(line, index.size);
-    low.set(line, index.size - 1);
-    open.push(line);
-    isOpen.add(line);
-    return { line, next: 0 };
-  };
-  const updateLowLink = (line: number, value: number): void => {
-    if (value < (low.get(line) ?? 0)) low.set(line, value);
-  };
-  const closeGroup = (line: number): void => {
-    if (low.get(line) !== index.get(line)) return;
-    const group = open.splice(open.lastIndexOf(line));
-    for (const member of group) isOpen.delete(member);
-    // A row that requires no other row keeps its batch, which is applied before all groups.
-    if (group.some((member) => needs.has(member))) groups.push(group);
-  };
-
-  for (const start of needs.keys()) {
-    const path = index.has(start) ? [] : [startVisit(start)];
-    for (let step = path.at(-1); step; step = path.at(-1)) {
-      const [, needed] = needs.get(step.line)?.[step.next++] ?? [];
-      if (needed === undefined) {
-        closeGroup(step.line);
-        path.pop();
-        const parent = path.at(-1);
-        if (parent) updateLowLink(parent.line, low.get(step.line) ?? 0);
-      } else if (!index.has(needed)) {
-        path.push(startVisit(needed));
-      } else if (isOpen.has(needed)) {
-        updateLowLink(step.line, index.get(needed) ?? 0);
-      }
+/** Visits a row and the rows to which links lead from it, depth first. @returns the rows in the order in which their visits end. */
+function visitRows(start: number, links: ReadonlyMap<number, readonly number[]>, visited: Set<number>) {
+  const ended: number[] = [];
+  const path = visited.has(start) ? [] : [{ line: start, next: 0 }];
+  visited.add(start);
+  for (let step = path.at(-1); step; step = path.at(-1)) {
+    const line = links.get(step.line)?.[step.next++];
+    if (line === undefined) {
+      ended.push(step.line);
+      path.pop();
+    } else if (!visited.has(line)) {
+      visited.add(line);
+      path.push({ line, next: 0 });
     }
   }
-  return groups;
+  return ended;
 }

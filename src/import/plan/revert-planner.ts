@@ -56,8 +56,7 @@ export class RevertPlanner {
         const reverted = { row, original, user: users.get(uuid), deleted: deleted.get(uuid) };
         return rejectForbiddenRow(planRestore(reverted), initiator);
       });
-      const done = (builder.tally.rows + planned.length) / Math.max(1, total);
-      await builder.addUserRows(planned, Math.min(99, Math.floor(100 * done)));
+      await builder.addUserRows(planned, total);
     }
   }
 }

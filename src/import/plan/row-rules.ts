@@ -20,7 +20,14 @@ import type { FileRow, RowKeys } from '../file/file-row.js';
 import type { DamagedCell } from '../file/record-parser.js';
 import type { Header } from '../file/run-files.js';
 import type { ImportOptions } from '../runs/import-options.js';
-import { type RowOutcome, type RowError, type StagedRow, EMPTY_ROW, formatName } from '../runs/import-row.js';
+import {
+  type RowOutcome,
+  type RowError,
+  type StagedRow,
+  EMPTY_ROW,
+  createUserRow,
+  formatName,
+} from '../runs/import-row.js';
 import { hasUnlikeName } from './name-likeness.js';
 import { isBrokenForm } from './text-damage.js';
 
@@ -114,9 +121,7 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
   const errorsOfRow = [...lost, ...others.map((error) => toRowError(error, row))];
   if (errorsOfRow.length > 0) return createPlannedRow(row, context, 'error', { errors: errorsOfRow });
 
-  const actor = context.initiator;
-  const refused =
-    checkPrivilege(actor, before, after) ?? (isSelfBlock({ actor }, before, after) ? SELF_BLOCK : undefined);
+  const refused = findForbiddenChange(context.initiator, before, after);
   if (refused) return createPlannedRow(row, context, 'error', { errors: [refused] });
   if (!before) return createPlannedRow(row, context, 'created', { after, changes: listFilledFields(after) });
   const warnings = returned === 'reactivate' ? [] : returned;
@@ -161,10 +166,12 @@ function evaluateReturningUser(
 }
 
 export function createUnchangedRow({ line, externalId: external_id }: RowKeys, user: User): PlannedRow {
-  const { uuid: user_uuid, version } = user;
-  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'unchanged', external_id, user_uuid, version };
-  return { row, before: user, after: user };
+  return { row: createUserRow(line, 'unchanged', user, { external_id }), before: user, after: user };
 }
+
+/** Returns an error if the actor is not allowed to make the change. */
+export const findForbiddenChange = (actor: Actor, before: User | undefined, after: User) =>
+  isSelfBlock({ actor }, before, after) ? SELF_BLOCK : checkPrivilege(actor, before, after);
 
 export function outcomeOf(before: User, after: User): RowOutcome {
   if (before.status === after.status) return 'updated';

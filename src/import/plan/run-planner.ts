@@ -15,7 +15,7 @@ import { hasUniqueUsernames } from './unique-usernames.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { isInScope } from '../../users/search/user-scope.js';
-import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
+import { type StagedRow, createUserRow } from '../runs/import-row.js';
 
 const PAGE_SIZE = 1000;
 const NO_FILE = { missing_reported: 0, missing_blocked: 0, line_ended: null, words: null };
@@ -124,7 +124,7 @@ export class RunPlanner {
         createMissingRow(user, -(count + index + 1), run.dataset, missing === 'block'),
       );
       for (const row of rows) builder.tally.print(row);
-      await builder.stageRows(rows, { rows_done: builder.tally.rows, percent: 99 });
+      await builder.stageRows(rows, 1);
       count += gone.length;
     }
     return count;
@@ -144,14 +144,5 @@ function createMissingRow(user: ManagedUser, line: number, dataset: string, bloc
     ...(user.managed_part === null ? [] : [{ field: 'managed_part', old: user.managed_part, new: null }]),
     { field: 'blocked_by', old: null, new: dataset },
   ]);
-  const { external_id, uuid: user_uuid, version } = user;
-  return {
-    ...EMPTY_ROW,
-    line,
-    outcome: 'missing',
-    external_id,
-    user_uuid,
-    version,
-    changes: block ? changes : NO_CHANGES,
-  };
+  return createUserRow(line, 'missing', user, { changes: block ? changes : NO_CHANGES });
 }

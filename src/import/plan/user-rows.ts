@@ -1,11 +1,10 @@
-import type { Actor } from '../../access/actor.js';
-import { isResponsibleFor } from '../../access/actor.js';
+import { type Actor, isResponsibleFor } from '../../access/actor.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { diffUsers, listRemovedFields, type User } from '../../users/model/user.js';
-import { SELF_BLOCK, SELF_DELETION } from '../../users/rules/failure.js';
-import { checkPrivilege, isSelfBlock } from '../../users/rules/user-rules.js';
-import { EMPTY_ROW, type RowError, type StagedRow } from '../runs/import-row.js';
-import { type PlannedRow, outcomeOf } from './row-rules.js';
+import { SELF_DELETION } from '../../users/rules/failure.js';
+import { checkPrivilege } from '../../users/rules/user-rules.js';
+import { EMPTY_ROW, type RowError, type StagedRow, createUserRow } from '../runs/import-row.js';
+import { type PlannedRow, findForbiddenChange, outcomeOf } from './row-rules.js';
 
 /**
  * Returns the row of a user who changes, or an unchanged row. A row with errors counts as failed, but its changes are
@@ -20,27 +19,19 @@ export function createChangedRow(
   const changes = Changes.fromList(diffUsers(before, after));
   const change = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   const outcome = errors.length > 0 ? 'error' : change;
-  return { row: { ...createRow(line, before), outcome, changes, errors }, before, after };
+  return { row: createUserRow(line, outcome, before, { changes, errors }), before, after };
 }
 
 export function createDeletedRow(line: number, before: User): PlannedRow {
   const changes = Changes.fromList(listRemovedFields(before));
-  return { row: { ...createRow(line, before), outcome: 'deleted', changes }, before, after: undefined };
+  return { row: createUserRow(line, 'deleted', before, { changes }), before, after: undefined };
 }
 
 /** @param after the user as after the restore. */
 export function createRestoredRow(line: number, after: User): PlannedRow {
   const changes = Changes.fromList(diffUsers(undefined, after));
-  return { row: { ...createRow(line, after), outcome: 'restored', changes }, before: undefined, after };
+  return { row: createUserRow(line, 'restored', after, { changes }), before: undefined, after };
 }
-
-const createRow = (line: number, { external_id, uuid: user_uuid, version }: User) => ({
-  ...EMPTY_ROW,
-  line,
-  external_id,
-  user_uuid,
-  version,
-});
 
 export function createFailedRow(
   { line, external_id, user_uuid }: Pick<StagedRow, 'line' | 'external_id' | 'user_uuid'>,
@@ -55,13 +46,10 @@ export function createFailedRow(
 export function rejectForbiddenRow(planned: PlannedRow, actor: Actor): PlannedRow {
   const { row, before, after } = planned;
   const refused = after
-    ? (findSelfBlock(actor, before, after) ?? checkPrivilege(actor, before, after))
+    ? findForbiddenChange(actor, before, after)
     : row.outcome === 'deleted' && before && findForbiddenDeletion(actor, before);
   return refused ? createFailedRow(row, before, [refused]) : planned;
 }
-
-const findSelfBlock = (actor: Actor, before: User | undefined, after: User) =>
-  isSelfBlock({ actor }, before, after) ? SELF_BLOCK : undefined;
 
 const findForbiddenDeletion = (actor: Actor, user: User) =>
   isResponsibleFor(actor, user.uuid) ? SELF_DELETION : checkPrivilege(actor, user, undefined);

@@ -117,6 +117,14 @@ export const EMPTY_ROW: Omit<StagedRow, 'line' | 'outcome'> = {
   errors: [],
 };
 
+/** Returns the row of an existing user. @param details changes, errors, or another external id. */
+export const createUserRow = (
+  line: number,
+  outcome: StagedOutcome,
+  { external_id, uuid: user_uuid, version }: Pick<User, 'external_id' | 'uuid' | 'version'>,
+  details: Partial<StagedRow>,
+): StagedRow => ({ ...EMPTY_ROW, line, outcome, external_id, user_uuid, version, ...details });
+
 /**
  * Returns true if a batch must write the row. Skipped rows are never written. Failed rows and missing users are written
  * only if they have changes.
