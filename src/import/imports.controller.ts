@@ -227,7 +227,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.presentAccepted(await this.imports.end(id, caller, 'cancel'), caller, response);
+    return this.presentAccepted(await this.imports.recordDecision(id, caller, 'cancel'), caller, response);
   }
 
   @Decision('reject', 'Reject a plan or run awaiting approval', 'Ends the run without applying its changes.')
@@ -236,7 +236,7 @@ export class ImportsController {
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ImportRunDto> {
-    return this.presentAccepted(await this.imports.end(id, caller, 'reject'), caller, response);
+    return this.presentAccepted(await this.imports.recordDecision(id, caller, 'reject'), caller, response);
   }
 
   @Decision(

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type Actor, type Caller, toDatasetScope } from '../access/actor.js';
 import { assertConfirmed, assertScope, createScopeError } from '../access/policy.js';
-import { AuditService, recordEvents } from '../audit/audit.service.js';
+import { recordEvents } from '../audit/audit.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { DAY_SECONDS, now, addSeconds, toMillis } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
@@ -13,11 +13,11 @@ import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
-import { type ImportRun, type RunChange, createRun, fileOf, toStartChanges } from './runs/import-run.js';
+import { type ImportRun, type RunChange, createRun, fileOf } from './runs/import-run.js';
 import { NO_COUNTS, STAGED_OUTCOMES, countChangedRows } from './runs/import-row.js';
 import { FINAL, RUNNABLE } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
-import { RunRights } from './runs/run-rights.service.js';
+import { RunRights, assertPrivilegedAllowed } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
 import { getVisibility } from './runs/visible-values.js';
 import type { ImportRunDto } from './imports.dto.js';
@@ -42,7 +42,6 @@ export class ImportsService {
     private readonly worker: ImportWorker,
     private readonly transactions: TransactionRunner,
     private readonly transitions: RunTransitions,
-    private readonly audit: AuditService,
     private readonly env: Env,
   ) {}
 
@@ -113,11 +112,6 @@ export class ImportsService {
     });
   }
 
-  /** Rejects a plan, or cancels a run: at once if it is queued or waits for a decision, otherwise at its next batch. */
-  async end(id: string, caller: Caller, decision: 'reject' | 'cancel'): Promise<ImportRun> {
-    return this.recordDecision(id, caller, decision);
-  }
-
   /**
    * Queues a new run that reverts a finished run.
    * @param dryRun true to stop after the plan of the revert, until `apply` is called for it.
@@ -125,9 +119,7 @@ export class ImportsService {
    */
   async revert(id: string, caller: Caller, dryRun: boolean): Promise<ImportRun> {
     const run = await this.transactions.run(async (tx) => {
-      const original = await this.runs.lock(tx, id);
-      if (!original) throw createRunNotFoundError(id);
-      assertMayChange(caller.actor, original);
+      const original = await this.lock(tx, id, caller);
       const earlier = (await this.runs.listRevertsOf(id, tx)).find(isEffectiveRevert);
       if (earlier) throw createStateError(`Import ${id} is already reverted by import ${earlier.id}.`);
       if (!FINAL.includes(original.state) || original.applied_batches === 0) {
@@ -142,8 +134,7 @@ export class ImportsService {
         ...{ reverts: id, bulk: original.bulk },
         rows_total: countChangedRows(original.counts ?? NO_COUNTS) + original.missing_blocked,
       };
-      await this.runs.insert(tx, revert);
-      await this.audit.recordRunStart(tx, caller, revert.id, toStartChanges(revert));
+      await this.transitions.start(tx, revert, caller);
       await recordEvents(tx, caller, [{ action: 'import.reverted', target: { kind: 'import', id } }]);
       return revert;
     }, caller);
@@ -195,26 +186,31 @@ export class ImportsService {
     return [...wanted].reduce((sum, outcome) => sum + (known[outcome] ?? 0), 0);
   }
 
+  /** @throws ProblemError `not_found`, or `insufficient_scope` for a key that may not change the run. */
+  private async lock(tx: Sql, id: string, { actor }: Caller): Promise<ImportRun> {
+    const run = await this.runs.lock(tx, id);
+    if (!run) throw createRunNotFoundError(id);
+    assertScope(actor, run.bulk === null ? toDatasetScope(run.dataset) : 'imports:write');
+    if (run.bulk !== null) assertScope(actor, 'users:write');
+    return run;
+  }
+
   /**
-   * Records a decision of an operator on a run, with its audit event.
+   * Records a decision of an operator on a run, with its audit event: `cancel` ends a run at once if it is queued or
+   * waits for a decision, otherwise at its next batch.
    * @throws ProblemError `not_found`, `wrong_state` if the state of the run does not allow the decision, or
    * `insufficient_scope` for a key that may not change this data set.
    */
-  private async recordDecision(
+  async recordDecision(
     id: string,
     caller: Caller,
     name: 'approve' | 'reject' | 'cancel',
     change: (run: ImportRun) => RunChange = () => ({}),
   ): Promise<ImportRun> {
-    const decided = await this.transactions.run(async (tx: Sql) => {
-      const run = await this.runs.lock(tx, id);
-      if (!run) throw createRunNotFoundError(id);
-      assertMayChange(caller.actor, run);
+    const decided = await this.transactions.run(async (tx) => {
+      const run = await this.lock(tx, id, caller);
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
-      if (name === 'approve' && run.options.allow_privileged) {
-        assertScope(caller.actor, 'webmasters');
-        assertConfirmed(caller.actor);
-      }
+      if (name === 'approve') assertPrivilegedAllowed({ ...run.options, dry_run: false }, caller.actor);
       return moved;
     }, caller);
     await this.transactions.runAfterCommit(caller, async () => {
@@ -234,12 +230,6 @@ export class ImportsService {
  */
 const isEffectiveRevert = ({ state, dry_run: dryRun, approved }: ImportRun): boolean =>
   (!dryRun || approved) && !['failed', 'cancelled', 'rejected', 'superseded'].includes(state);
-
-/** @throws ProblemError `insufficient_scope`. */
-function assertMayChange(actor: Actor, { dataset, bulk }: ImportRun): void {
-  assertScope(actor, bulk === null ? toDatasetScope(dataset) : 'imports:write');
-  if (bulk !== null) assertScope(actor, 'users:write');
-}
 
 const createRunNotFoundError = (id: string) => new ProblemError('not_found', `There is no import ${id}.`);
 const createStateError = (detail: string) => new ProblemError('wrong_state', detail);

@@ -1,18 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/actor.js';
-import { assertConfirmed, assertScope } from '../../access/policy.js';
-import { AuditService } from '../../audit/audit.service.js';
+import { assertScope } from '../../access/policy.js';
 import { createValidationError } from '../../platform/common/errors.js';
 import type { JsonObject } from '../../platform/common/json.js';
 import { sha256 } from '../../platform/common/secrets.js';
-import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UNKNOWN_MANAGER } from '../../users/rules/failure.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { UserSearch } from '../../users/search/user-search.service.js';
 import { ImportWorker } from './import-worker.service.js';
-import { type ImportRun, createRun, toStartChanges } from '../runs/import-run.js';
+import { type ImportRun, createRun } from '../runs/import-run.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
+import { assertPrivilegedAllowed } from '../runs/run-rights.service.js';
 import { readBulkChange } from '../runs/bulk-change.input.js';
 
 /** Name that runs of bulk changes have instead of a file name. */
@@ -24,8 +23,6 @@ export class BulkChanges {
   constructor(
     private readonly runs: ImportRunsRepository,
     private readonly worker: ImportWorker,
-    private readonly transactions: TransactionRunner,
-    private readonly audit: AuditService,
     private readonly search: UserSearch,
     private readonly directory: UserDirectory,
     private readonly settings: UserSettings,
@@ -49,23 +46,10 @@ export class BulkChanges {
     if (errors.length > 0) throw createValidationError(errors);
     // Rejects invalid conditions at once. The users are read later.
     if (conditions) await this.search.readAll(conditions, actor);
-    if (options.allow_privileged) {
-      assertScope(actor, 'webmasters');
-      if (!options.dry_run) assertConfirmed(actor);
-    }
-    const run = await this.transactions.run(async (tx) => {
+    assertPrivilegedAllowed(options, actor);
+    return this.worker.queueRun(caller, async (tx) => {
       const file = { ...FILE, runId: await this.runs.createId(tx) };
-      const queued = { ...createRun(file, options, caller), bulk };
-      await this.runs.insert(tx, queued);
-      await this.audit.recordRunStart(
-        tx,
-        { ...caller, reason: bulk.reason },
-        queued.id,
-        toStartChanges(queued),
-      );
-      return queued;
-    }, caller);
-    await this.transactions.runAfterCommit(caller, this.worker.wake);
-    return run;
+      return { ...createRun(file, options, caller), bulk };
+    });
   }
 }

@@ -28,7 +28,7 @@ import { type Reason, type RunState, WAITING } from '../runs/run-states.js';
 import type { ImportRequest } from '../runs/import-options.js';
 import type { Preview } from '../mapping/import-preview.js';
 import type { FilePrefix } from '../file/file-store.js';
-import type { Actor } from '../../access/actor.js';
+import type { Actor, Caller } from '../../access/actor.js';
 import { WorkerPrograms } from '../../platform/config/config.module.js';
 import {
   WriteLock,
@@ -198,6 +198,20 @@ export class ImportWorker implements BeforeApplicationShutdown {
         this.timer = setTimeout(this.wake, wait).unref();
       });
   };
+
+  /**
+   * Stores a new run, and wakes the worker after the commit.
+   * @param create creates the run in the transaction that stores it.
+   */
+  async queueRun(caller: Caller, create: (tx: Sql) => Promise<ImportRun>): Promise<ImportRun> {
+    const queued = await this.transactions.run(async (tx) => {
+      const run = await create(tx);
+      await this.transitions.start(tx, run, caller);
+      return run;
+    }, caller);
+    await this.transactions.runAfterCommit(caller, this.wake);
+    return queued;
+  }
 
   /** Plans and applies runs until no runnable run is left, or until another worker holds the lease. */
   executeRuns(): Promise<void> {

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
-import { assertConfirmed, assertScope, createScopeError } from '../../access/policy.js';
-import { AuditService } from '../../audit/audit.service.js';
+import { assertScope, createScopeError } from '../../access/policy.js';
 import { ProblemError, createUnavailableError, createValidationError } from '../../platform/common/errors.js';
 import { truncate } from '../../platform/common/text.js';
-import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { findFailedFile } from '../file/failed-file.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
@@ -20,7 +18,8 @@ import {
   RequestedOptions,
   optionsOf,
 } from '../runs/import-options.js';
-import { type ImportRun, createRun, hasFile, toStartChanges } from '../runs/import-run.js';
+import { type ImportRun, createRun, hasFile } from '../runs/import-run.js';
+import { assertPrivilegedAllowed } from '../runs/run-rights.service.js';
 import { FINAL } from '../runs/run-states.js';
 import { getVisibility } from '../runs/visible-values.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -45,8 +44,6 @@ export class RunQueue {
     private readonly store: FileStore,
     private readonly profiles: ImportProfiles,
     private readonly worker: ImportWorker,
-    private readonly transactions: TransactionRunner,
-    private readonly audit: AuditService,
     private readonly settings: UserSettings,
   ) {}
 
@@ -90,17 +87,14 @@ export class RunQueue {
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
     try {
-      const document = fields.get('profile');
-      if (!document?.trimStart().startsWith('{') || !(request.isLocal || store instanceof FilePrefix)) {
-        const sent = mergeOptions(request.query, fields);
-        const requested = await this.readOptions(sent, caller);
-        return { file, sent, ...(await this.adaptToFile(requested, sent, caller, store.read(file.runId))) };
-      }
-      fields.delete('profile');
+      const mayBeDocument = request.isLocal || store instanceof FilePrefix;
+      const profile = fields.get('profile');
+      const document = mayBeDocument && profile?.trimStart().startsWith('{') ? profile : undefined;
+      if (document !== undefined) fields.delete('profile');
       const options = mergeOptions(request.query, fields);
       const requested = await this.readOptions(options, caller, document);
       const adapted = await this.adaptToFile(requested, options, caller, store.read(file.runId));
-      return { file, sent: { ...options, profile: document }, ...adapted };
+      return { file, sent: document === undefined ? options : { ...options, profile: document }, ...adapted };
     } catch (error) {
       await store.discard(file.runId);
       throw error;
@@ -190,17 +184,12 @@ export class RunQueue {
     profile: NamedProfile | null = null,
   ): Promise<ImportRun> {
     this.assertOptionsAllowed(options, caller);
-    const run = await this.transactions.run(async (tx) => {
+    return this.worker.queueRun(caller, async (tx) => {
       const parts = await this.files.lockParts(tx, file.runId);
       if (parts !== file.parts)
         throw createUnavailableError('The stored file is incomplete. Upload the file again.', 1);
-      const queued = createRun(file, options, caller, profile);
-      await this.runs.insert(tx, queued);
-      await this.audit.recordRunStart(tx, caller, queued.id, toStartChanges(queued));
-      return queued;
-    }, caller);
-    await this.transactions.runAfterCommit(caller, this.worker.wake);
-    return run;
+      return createRun(file, options, caller, profile);
+    });
   }
 
   /**
@@ -209,16 +198,10 @@ export class RunQueue {
    * `allow_privileged`, `reauthentication_required` for `allow_privileged` in a session that is not confirmed,
    * except in a dry run, `invalid_parameter` if `default_roles` contains an unknown role.
    */
-  private assertOptionsAllowed(
-    { default_roles, dataset, allow_privileged, dry_run }: RunOptions,
-    { actor }: Caller,
-  ): void {
-    assertScope(actor, toDatasetScope(dataset));
-    if (allow_privileged) {
-      assertScope(actor, 'webmasters');
-      if (!dry_run) assertConfirmed(actor);
-    }
-    const unknown = default_roles?.find((role) => this.settings.roles.find(role) === undefined);
+  private assertOptionsAllowed(options: RunOptions, { actor }: Caller): void {
+    assertScope(actor, toDatasetScope(options.dataset));
+    assertPrivilegedAllowed(options, actor);
+    const unknown = options.default_roles?.find((role) => this.settings.roles.find(role) === undefined);
     if (unknown === undefined) return;
     const detail = `default_roles contains the unknown role "${truncate(unknown, 64)}". Use roles that exist in this service.`;
     throw new ProblemError('invalid_parameter', detail);
@@ -240,18 +223,11 @@ function applyProfile(profile: NamedProfile | null, sent: JsonObject, corrected?
   }).value;
 }
 
-/** Returns the options of a run that also apply to its correction. */
-function keepOptions({ options }: ImportRun): JsonObject {
-  const {
-    dry_run: _,
-    missing: __,
-    allow_privileged: ___,
-    expected_rows: ____,
-    adopt_rows: _____,
-    ...kept
-  } = options;
-  return kept;
-}
+/** Options of a run that do not apply to its correction. */
+const OWN_OPTIONS = new Set(['dry_run', 'missing', 'allow_privileged', 'expected_rows', 'adopt_rows']);
+
+const keepOptions = ({ options }: ImportRun): JsonObject =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_OPTIONS.has(name)));
 
 function parseDocument(text: string): JsonObject {
   const document = tryParseJson(text);

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, type Caller, isSameActor } from '../../access/actor.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { hasPermission } from '../../access/policy.js';
+import { assertConfirmed, assertScope, hasPermission } from '../../access/policy.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { rolesOf } from '../../users/model/user.js';
 import { UsersService } from '../../users/users.service.js';
+import type { RunOptions } from './import-options.js';
 import type { ImportRun } from './import-run.js';
 import { CREDENTIAL_REVOKED, type Reason } from './run-states.js';
 
@@ -74,6 +75,13 @@ export class RunRights {
     if (id === null) return [];
     return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }
+}
+
+/** @throws ProblemError `insufficient_scope` or `reauthentication_required` for a run with `allow_privileged`. */
+export function assertPrivilegedAllowed({ allow_privileged, dry_run }: RunOptions, actor: Actor): void {
+  if (!allow_privileged) return;
+  assertScope(actor, 'webmasters');
+  if (!dry_run) assertConfirmed(actor);
 }
 
 function toRevokedReason({ kind, id }: Actor, action: 'started' | 'approved'): Reason {

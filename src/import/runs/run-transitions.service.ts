@@ -15,6 +15,7 @@ import {
   callerOf,
   isUnchanged,
   toResultChanges,
+  toStartChanges,
 } from './import-run.js';
 import {
   CREDENTIAL_REVOKED,
@@ -56,6 +57,13 @@ export class RunTransitions {
       ...{ run: id, state, file, dataset },
       ...(cause !== undefined && { reason: cause }),
     });
+  }
+
+  /** Stores a new run, and records its start in the audit. */
+  async start(tx: Sql, run: ImportRun, caller: Caller): Promise<void> {
+    await this.runs.insert(tx, run);
+    const reason = run.reverts === null && run.bulk !== null && { reason: run.bulk.reason };
+    await this.audit.recordRunStart(tx, { ...caller, ...reason }, run.id, toStartChanges(run));
   }
 
   /**
