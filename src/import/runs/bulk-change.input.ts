@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsIn, IsNotEmpty, IsObject, Matches } from 'class-validator';
 import type { FieldError } from '../../platform/common/errors.js';
-import type { JsonObject } from '../../platform/common/json.js';
+import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { MAX_REASON } from '../../platform/http/request-headers.js';
 import { LimitSize, Required, Rule } from '../../platform/input/field-rules.js';
@@ -47,10 +47,14 @@ class BulkFieldsDto extends OmitType(BulkFields, PERSONAL) {}
 const isUuidList = (uuids: unknown): boolean =>
   Array.isArray(uuids) && uuids.every((uuid) => typeof uuid === 'string' && isUuid(uuid.toLowerCase()));
 
+const NotEmptyObject = (message: string) =>
+  Rule('blank', message, (value) => !isObject(value) || Object.keys(value).length > 0);
+
 /** JSON body of `POST /imports`. */
 export class BulkChangeInput {
   @ApiPropertyOptional({ type: UserConditions, description: 'Conditions that the users meet, at least one.' })
   @IsObject()
+  @NotEmptyObject('must contain at least one condition')
   where?: JsonObject | null;
 
   @ApiPropertyOptional({ ...UUIDS, maxItems: MAX_UUIDS, description: 'The users, instead of `where`.' })
@@ -65,6 +69,7 @@ export class BulkChangeInput {
   @LimitSize({ text: MAX.aboutMe, members: 100 })
   @IsNotEmpty()
   @IsObject()
+  @NotEmptyObject('must contain at least one field')
   change!: JsonObject;
 
   @Line({ max: MAX_REASON, nullable: false, example: 'Left at the end of term' })
@@ -103,11 +108,9 @@ export function readBulkChange(body: JsonObject, settings: UserSettings) {
   const uuids = (isValid('uuids') && value.uuids) || [];
   const fields = isValid('change') ? readBulkFields(change, settings) : undefined;
   const conditions = where && readInput(UserConditions, where);
-  const isEmpty = where !== null && Object.keys(where).length === 0;
   const sent = [value.where, value.uuids].filter((selection) => selection != null);
   const all: FieldError[] = [
     ...errors,
-    ...(isEmpty ? [NO_CONDITION] : []),
     ...(sent.length === 1 ? [] : [NO_SELECTION]),
     ...addPrefix('where', conditions?.errors ?? []),
     ...(fields?.errors ?? []),
@@ -118,11 +121,6 @@ export function readBulkChange(body: JsonObject, settings: UserSettings) {
   return { bulk, conditions: conditions?.value, fields: fields?.value, options, errors: all };
 }
 
-const NO_CONDITION: FieldError = {
-  field: 'where',
-  code: 'blank',
-  message: 'must contain at least one condition',
-};
 const NO_SELECTION: FieldError = {
   field: 'where',
   code: 'required',
@@ -160,11 +158,7 @@ export function readBulkFields(raw: JsonObject, settings: UserSettings) {
       code: 'invalid_value',
       message: 'must not contain a role of add_roles',
     });
-  const none: FieldError[] =
-    names.length === 0
-      ? [{ field: 'change', code: 'blank', message: 'must contain at least one field' }]
-      : [];
-  return { value: input, errors: [...none, ...addPrefix('change', errors)] };
+  return { value: input, errors: addPrefix('change', errors) };
 }
 
 const NOT_SHARED = 'cannot be changed for many users';
