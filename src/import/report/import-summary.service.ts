@@ -47,15 +47,13 @@ export class ImportSummary {
    * if an import of another part has completed within this time, but none of this part.
    */
   async readOverdue() {
-    const hours = this.env.IMPORT_OVERDUE_HOURS;
-    if (hours === undefined) return undefined;
-    const bound = addSeconds(now(), -hours * HOUR_SECONDS);
-    const last = await this.runs.listLastCompletions();
+    if (this.env.IMPORT_OVERDUE_HOURS === undefined) return undefined;
+    const last = await this.listCompletions();
     const parts = last.flatMap(({ part, ...rest }) => (part === null ? [] : { ...rest, part }));
-    const active = new Set(parts.flatMap(({ dataset, finished }) => (finished < bound ? [] : dataset)));
-    const missing = parts.filter(({ dataset, finished }) => finished < bound && active.has(dataset));
+    const active = new Set(parts.flatMap(({ dataset, isOld }) => (isOld ? [] : dataset)));
+    const missing = parts.filter(({ dataset, isOld }) => isOld && active.has(dataset));
     const lastCompleted = last[0]?.finished ?? null;
-    const isStale = lastCompleted === null || lastCompleted < bound;
+    const isStale = last.every(({ isOld }) => isOld);
     return {
       isOverdue: isStale || missing.length > 0,
       lastCompleted,
@@ -63,20 +61,26 @@ export class ImportSummary {
       since: isStale ? lastCompleted : (missing[0]?.finished ?? null),
       missingParts: missing
         .slice(0, MAX_DATASETS)
-        .map(({ finished, ...part }) => ({ ...part, last_completed: toIso(finished) })),
+        .map(({ dataset, part, finished }) => ({ dataset, part, last_completed: toIso(finished) })),
     };
   }
 
   /** Lists the data sets with the time of the last completed import. Reverts do not count as imports. */
   async listDueDatasets() {
-    const hours = this.env.IMPORT_OVERDUE_HOURS;
-    const bound = hours === undefined ? '' : addSeconds(now(), -hours * HOUR_SECONDS);
-    const completions = await this.runs.listLastCompletions();
+    const hasLimit = this.env.IMPORT_OVERDUE_HOURS !== undefined;
+    const completions = Map.groupBy(await this.listCompletions(), ({ dataset }) => dataset);
     return (await this.listDatasets()).map(({ dataset, last_run }) => {
-      const times = completions.filter((each) => each.dataset === dataset).map(({ finished }) => finished);
-      const isOverdue = hours !== undefined && (times.length === 0 || times.some((time) => time < bound));
-      return { dataset, last_run, lastCompleted: times[0] ?? null, isOverdue };
+      const own = completions.get(dataset) ?? [];
+      const isOverdue = hasLimit && (own.length === 0 || own.some(({ isOld }) => isOld));
+      return { dataset, last_run, lastCompleted: own[0]?.finished ?? null, isOverdue };
     });
+  }
+
+  /** Lists the last completed imports, newest first. `isOld` is true if one is older than IMPORT_OVERDUE_HOURS. */
+  private async listCompletions() {
+    const hours = this.env.IMPORT_OVERDUE_HOURS ?? Infinity;
+    const bound = hours === Infinity ? '' : addSeconds(now(), -hours * HOUR_SECONDS);
+    return (await this.runs.listLastCompletions()).map((each) => ({ ...each, isOld: each.finished < bound }));
   }
 
   async findLastCompleted(): Promise<DbTime | null> {
