@@ -9,8 +9,12 @@ export const GUARDED_ELSEWHERE: ReadonlySet<string> = new Set(['status', 'roles'
 export const LOGINS: readonly string[] = ['username', 'email', 'authname'];
 
 /** Returns the changed columns of an existing user in the file. Each social network is a separate column. */
-export function listChangedColumns({ outcome, changes }: StagedRow): readonly FieldChange[] {
-  if (outcome === 'created' || outcome === 'missing') return [];
+export function listChangedColumns(row: StagedRow): readonly FieldChange[] {
+  return row.outcome === 'created' || row.outcome === 'missing' ? [] : listColumns(row);
+}
+
+/** Returns the changed columns of a user, or the filled columns of a new user. */
+export function listColumns({ changes }: StagedRow): readonly FieldChange[] {
   return changes.list.flatMap((change) => {
     if (BOOKKEEPING.has(change.field)) return [];
     if (change.field !== 'social_media') return [change];

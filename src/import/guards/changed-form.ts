@@ -1,5 +1,4 @@
-import { isObject } from '../../platform/common/json.js';
-import { isFilled, toText } from './changed-columns.js';
+import { listColumns } from './changed-columns.js';
 import { computeLimit, countByField, defineGuard } from './guard.js';
 import { formOf } from './value-form.js';
 
@@ -31,19 +30,9 @@ export const changedForm = defineGuard({
     return {
       add(row, changes) {
         const isNew = row.outcome === 'created' && past.last;
-        counter.add?.(row, isNew ? listNewValues(row.changes.values) : changes);
+        counter.add?.(row, isNew ? listColumns(row) : changes);
       },
       finish: () => counter.finish(),
     };
   },
 });
-
-function listNewValues({ social_media: links, ...values }: Readonly<Record<string, unknown>>) {
-  const members = Object.entries(isObject(links) ? links : {}).map(([name, value]) => [
-    `social_media.${name}`,
-    value,
-  ]);
-  return [...Object.entries(values), ...(members as [string, unknown][])].flatMap(([field, value]) =>
-    isFilled(value) ? [{ field, old: null, new: toText(value) }] : [],
-  );
-}

@@ -77,16 +77,10 @@ function evaluate(
   const isAddedUp = count > 0 && !hit && (isSummed === true || hasWindow);
   const sum = count + (isAddedUp ? getEarlierCount(name, field) : 0);
   const sumLimit = hasWindow ? limit : SUM_FACTOR * limit;
-  if (isAddedUp && sum > sumLimit)
-    return {
-      name,
-      field,
-      value: sum,
-      limit: sumLimit,
-      hit: true,
-      examples,
-      hint: `This import has ${count} of these ${sum}. The others are in imports of the last 30 days. ${hint}`,
-    };
+  if (isAddedUp && sum > sumLimit) {
+    const share = `This import has ${count} of these ${sum}. The others are in imports of the last 30 days.`;
+    return { name, field, value: sum, limit: sumLimit, hit: true, examples, hint: `${share} ${hint}` };
+  }
   const guard = { name, field, value: count, limit, hit };
   if (!hit) return { ...guard, examples: [], hint: '' };
   return { ...guard, examples, hint, ...(detail !== undefined && { detail: truncate(detail, MAX_DETAIL) }) };

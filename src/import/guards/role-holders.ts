@@ -16,11 +16,10 @@ export const roleHolders = defineGuard({
     return {
       add(row, changes) {
         const isNew = row.outcome === 'created';
-        const change = changes.find(({ field }) => field === 'roles');
-        if (isNew ? !past.last : !change) return;
-        const old = isStringArray(change?.old) ? change.old : [];
-        const now: unknown = isNew ? row.changes.values['roles'] : change?.new;
-        const held = isStringArray(now) ? now : [];
+        const change = (isNew ? row.changes.list : changes).find(({ field }) => field === 'roles');
+        if (!change || (isNew && !past.last)) return;
+        const old = isStringArray(change.old) ? change.old : [];
+        const held = isStringArray(change.new) ? change.new : [];
         const given = held.filter((role) => !old.includes(role) && !defaultRoles.includes(role));
         const taken = old.filter((role) => !held.includes(role));
         const fields = [
