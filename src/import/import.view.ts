@@ -3,12 +3,13 @@ import { type NameResolver, findUserNames } from '../audit/audit-names.service.j
 import { now, toIso, toMillis } from '../platform/common/time.js';
 import { RunOptions } from './runs/import-options.js';
 import { type ImportRun, computeDuration, fileOf, missingCountsOf } from './runs/import-run.js';
-import { NO_COUNTS, type RowError, displayNameOf, formatName } from './runs/import-row.js';
+import { MAX_VALUE, NO_COUNTS, type RowError, displayNameOf, formatName } from './runs/import-row.js';
 import { truncate } from '../platform/common/text.js';
+import { readRow } from './file/file-row.js';
+import { mapHeader } from './file/run-files.js';
 import type { StoredRow } from './runs/import-rows.repository.js';
 import type { People } from './runs/run-people.service.js';
 import type { ImportRowDto, ImportRunDto, ImportRunSummaryDto } from './imports.dto.js';
-import { createFailedRowReader } from './report/failed-row-cells.js';
 import { type Visibility, hideInRow, listReasons, presentGuard } from './runs/visible-values.js';
 
 /**
@@ -20,7 +21,14 @@ export function createRowPresenter(
   people: People,
   visibility: Visibility,
 ) {
-  const readCells = createFailedRowReader(run);
+  const { header, profile, created } = run;
+  const options = { ignore_unknown_columns: true, today: created.slice(0, 10) };
+  const { columns, mapRecord } = mapHeader(header, options, profile);
+  /** Reads the cells of a failed row. Returns undefined if they are not stored or do not fit the header. */
+  const readCells = ({ line, cells }: StoredRow) =>
+    cells.length > 0 && cells.length === header.length
+      ? readRow(mapRecord({ line, cells }), columns, 'clear')
+      : undefined;
   const users: People = visibility === 'all' ? people : new Map();
   return (stored: StoredRow): ImportRowDto => {
     const row = hideInRow(stored, visibility);
@@ -41,9 +49,6 @@ export function createRowPresenter(
     };
   };
 }
-
-/** Maximum length of a cell in an error, in characters. */
-const MAX_VALUE = 200;
 
 /** Adds the refused cell and the names of the conflicting user to an error. */
 function describeError(
@@ -138,7 +143,7 @@ export function presentSummary(run: ImportRun): ImportRunSummaryDto {
   return { id, state, dry_run, reverts, file, created, finished, counts, missing };
 }
 
-const toIsoOrNull = (time: string | null): string | null => (time === null ? null : toIso(time));
+const toIsoOrNull = (time: string | null): string | null => time && toIso(time);
 
 /**
  * Estimates the seconds until the end of a run from the speed of its current phase. Returns null while the run waits,

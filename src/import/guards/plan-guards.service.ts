@@ -9,7 +9,7 @@ import { type ManagedUser, UserDirectory } from '../../users/search/user-directo
 import { type UserScope, isInScope } from '../../users/search/user-scope.js';
 import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { MIN_LINE, type StagedRow, displayNameOf, isApplied, lineOf } from '../runs/import-row.js';
+import { MAX_VALUE, MIN_LINE, type StagedRow, displayNameOf, isApplied, lineOf } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { RunPeople } from '../runs/run-people.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -25,7 +25,6 @@ const MONTH_SECONDS = 30 * 24 * 3600;
 const RUNS = 30;
 const REVERTS = 20;
 const PAGE_SIZE = 1000;
-const MAX_VALUE = 200;
 const UNWRITTEN = new Set<StagedRow['outcome']>(['error', 'skipped', 'unchanged']);
 
 /** Facts about a plan that its planner has collected. */

@@ -13,13 +13,13 @@ import { FileError } from '../file/file-error.js';
 import { type RowKeys, readKeys, readRow } from '../file/file-row.js';
 import { type Header, RunFiles } from '../file/run-files.js';
 import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
-import { type StagedRow, EMPTY_ROW } from '../runs/import-row.js';
 import { type FileFacts, type RowUsers, RowUserLookup } from './row-user-lookup.js';
 import { MatchedUsers } from '../guards/matched-users.js';
 import type { Past } from '../guards/plan.js';
 import { hasUniqueUsernames } from './unique-usernames.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
+import { createFailedRow } from './user-rows.js';
 import {
   type PlannedRow,
   type RowContext,
@@ -244,8 +244,7 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
     'leave out empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncate(unescapeFormula((cells[key] ?? '').trim()), 255);
-  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'error', external_id, errors };
-  return { row, before: undefined, after: undefined };
+  return createFailedRow({ line, external_id, user_uuid: null }, undefined, errors);
 }
 
 /**

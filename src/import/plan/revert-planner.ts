@@ -9,7 +9,7 @@ import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { MIN_LINE, type RowError, type StagedRow, isApplied, lineOf } from '../runs/import-row.js';
+import { MAX_VALUE, MIN_LINE, type RowError, type StagedRow, isApplied, lineOf } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, patchOf } from './row-rules.js';
 import {
@@ -20,7 +20,6 @@ import {
   rejectForbiddenRow,
 } from './user-rows.js';
 
-const MAX_VALUE = 200;
 const USER_DELETED: RowError = { field: 'uuid', code: 'not_found', message: 'no longer exists' };
 
 /**

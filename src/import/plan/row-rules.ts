@@ -25,6 +25,7 @@ import {
   type RowError,
   type StagedRow,
   EMPTY_ROW,
+  MAX_VALUE,
   createUserRow,
   formatName,
 } from '../runs/import-row.js';
@@ -58,7 +59,6 @@ export interface PlannedRow {
   after: User | undefined;
 }
 
-const MAX_VALUE = 200;
 const WRONG_ENCODING = {
   code: 'broken_character',
   message: 'is the value of the user in a wrong encoding; export the file again as UTF-8',

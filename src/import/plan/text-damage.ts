@@ -61,20 +61,13 @@ function isReadWith(page: readonly string[], old: string, now: string): boolean 
   let first = findFirst(old);
   for (let times = 1; wanted !== '' && times <= MAX_ENCODINGS; times++) {
     // Compares one character first, because reading long texts with every code page takes time.
-    first = page[leadByteOf(first)] ?? '';
+    first = page[Buffer.from(first)[0] ?? 0] ?? '';
     if (first !== wanted) continue;
     let text = old;
     for (let read = 0; read < times && text.length <= 2 * now.length; read++) text = readAgain(text);
     if (text.replace(LOSABLE, '') === remaining) return true;
   }
   return false;
-}
-
-/** Returns the first UTF-8 byte of a character that ASCII lacks. */
-function leadByteOf(char: string): number {
-  const point = char.codePointAt(0) ?? 0;
-  if (point < 0x800) return 0xc0 | (point >> 6);
-  return point < 0x10000 ? 0xe0 | (point >> 12) : 0xf0 | (point >> 18);
 }
 
 const ACCENT = /(?=\P{ASCII})[\p{L}\p{M}]/u;

@@ -39,6 +39,9 @@ export class Cause {
   failures!: number;
 }
 
+/** Maximum length of a value in an error or an example, in characters. */
+export const MAX_VALUE = 200;
+
 /** Maximum number of causes of a run. */
 export const MAX_CAUSES = 20;
 

@@ -57,14 +57,8 @@ function hideInError(error: RowError, isSent: boolean): RowError {
  */
 export function presentGuard({ detail, ...guard }: Guard, visibility: Visibility): Guard {
   if (visibility === 'all') return { ...guard, hint: guard.hint && addValues(guard, detail) };
-  const examples = guard.examples.map(({ line }) => ({
-    line,
-    external_id: '',
-    name: '',
-    old: null,
-    new: null,
-  }));
-  return { ...guard, examples };
+  const hidden = { external_id: '', name: '', old: null, new: null };
+  return { ...guard, examples: guard.examples.map(({ line }) => ({ line, ...hidden })) };
 }
 
 function addValues({ hint, examples }: Guard, detail: string | undefined): string {
@@ -79,13 +73,6 @@ function addValues({ hint, examples }: Guard, detail: string | undefined): strin
 export function listReasons(reason: Reason | null, visibility: Visibility) {
   const all = reason === null ? [] : [reason, ...(reason.others ?? [])];
   const hidden = visibility === 'none' && { message: HIDDEN };
-  return all.map(({ line = null, code, message }) => ({
-    line,
-    external_id: '',
-    name: '',
-    field: '',
-    code,
-    message,
-    ...hidden,
-  }));
+  const file = { external_id: '', name: '', field: '' };
+  return all.map(({ line = null, code, message }) => ({ line, ...file, code, message, ...hidden }));
 }
