@@ -3,13 +3,11 @@ import { findUserNames } from '../../audit/audit-names.service.js';
 import { truncate } from '../../platform/common/text.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
-import { readPages } from '../../platform/database/keyset-pages.js';
 import { EMPTY_USER } from '../../users/model/user.js';
-import { type ManagedUser, UserDirectory } from '../../users/search/user-directory.service.js';
-import { type UserScope, isInScope } from '../../users/search/user-scope.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { MAX_VALUE, MIN_LINE, type StagedRow, displayNameOf, isApplied, lineOf } from '../runs/import-row.js';
+import { MAX_VALUE, type StagedRow, displayNameOf, isApplied } from '../runs/import-row.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
 import { RunPeople } from '../runs/run-people.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -18,13 +16,12 @@ import { LimitSettings } from './guard-limits.js';
 import { type EvaluatedGuard, evaluateGuards, sumEarlierCounts } from './guard-evaluation.js';
 import { BULK_GUARDS, GUARDS } from './guard-table.js';
 import { MatchedUsers } from './matched-users.js';
-import type { EarlierRun, Past, Plan } from './plan.js';
+import type { Past, Plan } from './plan.js';
 import { UnlistedWords } from '../mapping/unlisted-words.js';
 
 const MONTH_SECONDS = 30 * 24 * 3600;
 const RUNS = 30;
 const REVERTS = 20;
-const PAGE_SIZE = 1000;
 const UNWRITTEN = new Set<StagedRow['outcome']>(['error', 'skipped', 'unchanged']);
 
 /** Facts about a plan that its planner has collected. */
@@ -70,16 +67,19 @@ export class PlanGuards {
   async evaluate(run: ImportRun, file: PlannedFile, definitions = GUARDS): Promise<Guard[]> {
     const { options, profile, file_sha256: sha256 } = run;
     const scope = userScopeOf(run);
-    const readPlan = (after: number) => this.rows.listPage(run.id, after, PAGE_SIZE);
     const plan: Plan = {
       ...file,
       defaultRoles: [...EMPTY_USER.roles, ...(options.default_roles ?? [])],
       isKnownFile: async () =>
         file.past.changing[0]?.file_sha256 !== sha256 && this.runs.hasFile(scope, sha256, COMPLETED),
-      readRows: () => readRows(readPlan, ({ outcome }) => !UNWRITTEN.has(outcome)),
+      readRows: () => this.readRows(run, ({ outcome }) => !UNWRITTEN.has(outcome)),
       readFailedRows: ({ id } = run) => this.rows.readAll(id, 'error'),
-      readAppliedRows: (earlier) => this.readAppliedRows(earlier),
-      readScope: () => this.readActive(scope),
+      readAppliedRows: (earlier) =>
+        this.readRows(
+          earlier,
+          (row) => row.outcome !== 'unchanged' && isApplied(row, earlier.applied_batches),
+        ),
+      readScope: () => this.directory.readActive(scope),
     };
     const limits = this.limits.getLimits(file.scope.users, profile?.guards);
     // Count back from the creation of the run, so that planning it again counts the same earlier runs.
@@ -89,18 +89,8 @@ export class PlanGuards {
     return this.addNames(run.id, guards);
   }
 
-  private async *readActive(scope: UserScope): AsyncGenerator<ManagedUser[]> {
-    const readPage = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
-    for await (const page of readPages('', ({ uuid }) => uuid, readPage))
-      yield page.filter(
-        ({ status, managed_part }) =>
-          status === 'Active' && isInScope(scope, { managed_by: scope.dataset, managed_part }),
-      );
-  }
-
-  private readAppliedRows(run: EarlierRun): AsyncIterable<StagedRow> {
-    const readPage = (after: number) => this.rows.listPage(run.id, after, PAGE_SIZE);
-    return readRows(readPage, (row) => row.outcome !== 'unchanged' && isApplied(row, run.applied_batches));
+  private async *readRows({ id }: Pick<ImportRun, 'id'>, test: (row: StagedRow) => boolean) {
+    for await (const page of this.rows.readPages(id)) yield* page.filter(test);
   }
 
   /** Adds the names of the users to the examples, and truncates their values. */
@@ -126,13 +116,6 @@ export class PlanGuards {
       })),
     }));
   }
-}
-
-async function* readRows(
-  readPage: (after: number) => Promise<StagedRow[]>,
-  test: (row: StagedRow) => boolean,
-): AsyncGenerator<StagedRow> {
-  for await (const page of readPages(MIN_LINE, lineOf, readPage)) yield* page.filter(test);
 }
 
 function shorten(value: unknown): unknown {

@@ -7,11 +7,10 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { UserConditions } from '../../users/search/user.query.js';
 import { UserSearch } from '../../users/search/user-search.service.js';
 import { readInput } from '../../platform/input/read-input.js';
-import { readPages } from '../../platform/database/keyset-pages.js';
 import { type PlanBuilder, ROWS_AT_ONCE } from './plan-builder.js';
 import type { PlannedRow } from './row-rules.js';
 import { createChangedRow, createDeletedRow, createFailedRow, rejectForbiddenRow } from './user-rows.js';
-import { type RowError, lineOf } from '../runs/import-row.js';
+import type { RowError } from '../runs/import-row.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, callerOf } from '../runs/import-run.js';
 import { type BulkChange, type BulkFields, readBulkFields } from '../runs/bulk-change.input.js';
@@ -57,8 +56,7 @@ export class BulkPlanner {
     actor: Actor,
   ): AsyncGenerator<Selection> {
     if (run.plan_hash !== null) {
-      const readRows = (after: number) => this.rows.listPage(run.id, after, ROWS_AT_ONCE);
-      for await (const rows of readPages(0, lineOf, readRows))
+      for await (const rows of this.rows.readPages(run.id, ROWS_AT_ONCE))
         yield this.findUsers(rows.map(({ user_uuid }) => user_uuid ?? ''));
     } else if (conditions) {
       for await (const page of await this.search.readAll(conditions, actor))

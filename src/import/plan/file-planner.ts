@@ -85,13 +85,11 @@ export class FilePlanner {
     const isConfirmed = (record: CsvRecord): boolean => confirmed.has(file.lineOf(record));
     const toUuid = createUuidGenerator({ id: run.id, created: toMillis(run.created) });
     const scope = userScopeOf(run);
-    const { settings } = this;
-    const initiator = callerOf(run).actor;
     const keptUsername = hasUniqueUsernames(run.profile)
       ? header.findIndex((column) => column?.field === 'username')
       : -1;
-    const rowContext = { options, scope, settings, initiator, header };
-    const planning = { ...rowContext, facts, isConfirmed, builder, toUuid, keptUsername };
+    const context = { options, scope, settings: this.settings, initiator: callerOf(run).actor, header };
+    const planning = { ...context, facts, isConfirmed, builder, toUuid, keptUsername };
     const users = new MatchedUsers(header, scope, run.created);
     const hasManagers = header.some((column) => column?.kind === 'manager');
     const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {

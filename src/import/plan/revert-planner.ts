@@ -5,11 +5,10 @@ import { truncate } from '../../platform/common/text.js';
 import { toIso } from '../../platform/common/time.js';
 import { EMPTY_USER, type User } from '../../users/model/user.js';
 import { applyPatch } from '../../users/rules/user-rules.js';
-import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { ImportRun } from '../runs/import-run.js';
-import { MAX_VALUE, MIN_LINE, type RowError, type StagedRow, isApplied, lineOf } from '../runs/import-row.js';
+import { MAX_VALUE, type RowError, type StagedRow, isApplied } from '../runs/import-row.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
 import { type PlannedRow, patchOf } from './row-rules.js';
 import {
@@ -41,8 +40,7 @@ export class RevertPlanner {
    * @param initiator actor of the revert.
    */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
-    const readRows = (after: number) => this.rows.listPage(original.id, after, ROWS_AT_ONCE);
-    for await (const page of readPages(MIN_LINE, lineOf, readRows)) {
+    for await (const page of this.rows.readPages(original.id, ROWS_AT_ONCE)) {
       const applied = page.filter(
         (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
       );

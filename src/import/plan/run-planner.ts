@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { readPages } from '../../platform/database/keyset-pages.js';
 import { UserDirectory, type ManagedUser } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -14,10 +13,8 @@ import { PlanBuilder } from './plan-builder.js';
 import { hasUniqueUsernames } from './unique-usernames.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
-import { isInScope } from '../../users/search/user-scope.js';
 import { type StagedRow, createUserRow } from '../runs/import-row.js';
 
-const PAGE_SIZE = 1000;
 const NO_FILE = { missing_reported: 0, missing_blocked: 0, line_ended: null, words: null };
 
 /** Plans a run and stages its rows. Deletes the staged rows of an earlier attempt. Does not change users. */
@@ -111,15 +108,9 @@ export class RunPlanner {
   private async planMissing(run: ImportRun, unlisted: number, builder: PlanBuilder): Promise<number> {
     const { missing } = run.options;
     if (unlisted === 0 || missing === 'keep') return unlisted;
-    const scope = userScopeOf(run);
     let count = 0;
-    const readUsers = (after: string) => this.directory.listManaged(scope, after, PAGE_SIZE);
-    for await (const users of readPages('', ({ uuid }) => uuid, readUsers)) {
-      const gone = users.filter(
-        (user) =>
-          isInScope(scope, { managed_by: run.dataset, managed_part: user.managed_part }) &&
-          isMissing(user, builder),
-      );
+    for await (const users of this.directory.readActive(userScopeOf(run))) {
+      const gone = users.filter((user) => isMissing(user, builder));
       const rows = gone.map((user, index) =>
         createMissingRow(user, -(count + index + 1), run.dataset, missing === 'block'),
       );
@@ -132,8 +123,7 @@ export class RunPlanner {
 }
 
 function isMissing(user: ManagedUser, { externalIds, failedNames }: PlanBuilder): boolean {
-  if (user.status !== 'Active' || externalIds.findLine(user.external_id) !== 0) return false;
-  return !failedNames.has(user) && !user.isWebmaster;
+  return externalIds.findLine(user.external_id) === 0 && !failedNames.has(user) && !user.isWebmaster;
 }
 
 /** Returns the staged row of a missing user. `blocked_by` allows a later run to reactivate a blocked user. */

@@ -4,8 +4,6 @@ import { truncate } from '../../platform/common/text.js';
 import { ADDED_COLUMNS } from '../file/failed-file.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { RunFiles, type SourceUse } from '../file/run-files.js';
-import { readPages } from '../../platform/database/keyset-pages.js';
-import { lineOf } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import { type ImportRun, hasFile } from '../runs/import-run.js';
 import { FINAL } from '../runs/run-states.js';
@@ -79,16 +77,15 @@ export class FailedRows {
    * @throws ProblemError `file_lost` if the file of the run was missing before the cells of failed rows were stored.
    */
   async *streamCsv(run: ImportRun, visibility: Visibility): AsyncGenerator<string> {
-    if (hasFile(run) && FINAL.includes(run.state) && (await this.isFileLost(run))) {
+    const isFile = hasFile(run);
+    if (isFile && FINAL.includes(run.state) && (await this.isFileLost(run))) {
       const detail =
         'The file of this import was lost before its failed rows were stored. Import the original file again.';
       throw new ProblemError('file_lost', detail);
     }
-    const isFile = hasFile(run);
     const delimiter = run.delimiter ?? run.profile?.delimiter ?? ',';
     yield BOM + toDelimitedLine(isFile ? [...run.header, ...ADDED_COLUMNS] : CONFLICTS, delimiter);
-    const readRows = (after: number) => this.rows.findRows(run.id, 'error', after, BATCH);
-    for await (const stored of readPages(0, lineOf, readRows)) {
+    for await (const stored of this.rows.readPages(run.id, BATCH, 'error')) {
       const rows = stored.map((row) => hideInRow(row, visibility));
       const lines = isFile ? rows.map((row) => toFailedLine(row, run)) : rows.flatMap(toConflictLines);
       yield lines.map((cells) => toDelimitedLine(cells, delimiter)).join('');

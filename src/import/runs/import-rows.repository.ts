@@ -144,7 +144,7 @@ export class ImportRowsRepository {
     return this.select(this.toTableSql('batch'), where, [runId, first, last]);
   }
 
-  async listPage(runId: string, after: number, limit: number): Promise<StagedRow[]> {
+  private async listPage(runId: string, after: number, limit: number): Promise<StoredRow[]> {
     const where = 'run_id = ? AND line > ? ORDER BY line LIMIT ?';
     return this.select('import_rows', where, [runId, after, limit]);
   }
@@ -154,9 +154,17 @@ export class ImportRowsRepository {
     return this.select(this.toTableSql('outcome'), where, [runId, outcome, after, limit]);
   }
 
+  /** Yields the rows of a run page by page, sorted by line. @param outcome only rows with this outcome. */
+  readPages(runId: string, limit = PAGE_SIZE, outcome?: StagedOutcome): AsyncGenerator<StoredRow[]> {
+    return readPages(MIN_LINE, lineOf, (after) =>
+      outcome === undefined
+        ? this.listPage(runId, after, limit)
+        : this.findRows(runId, outcome, after, limit),
+    );
+  }
+
   async *readAll(runId: string, outcome: StagedOutcome): AsyncGenerator<StagedRow> {
-    const readRows = (after: number) => this.findRows(runId, outcome, after, PAGE_SIZE);
-    for await (const rows of readPages(MIN_LINE, lineOf, readRows)) yield* rows;
+    for await (const rows of this.readPages(runId, PAGE_SIZE, outcome)) yield* rows;
   }
 
   /**

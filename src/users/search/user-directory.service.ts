@@ -4,6 +4,7 @@ import { type JsonText, fromJson } from '../../platform/common/json.js';
 import { WEBMASTER } from '../../access/roles.js';
 import { type Sql, lockClauseOf, toPlaceholders, selectWhereIn } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
+import { readPages } from '../../platform/database/keyset-pages.js';
 import { toExactKey } from '../model/comparison-keys.js';
 import type { UserEntity } from '../model/user.entity.js';
 import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js';
@@ -13,7 +14,7 @@ import { DeletedUsersRepository } from '../writer/deleted-users.repository.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
 import { ReleasedUsernames, toOwnerHash } from '../writer/released-usernames.repository.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
-import type { UserScope } from './user-scope.js';
+import { type UserScope, isInScope } from './user-scope.js';
 
 export { type Owner, toOwnerHash };
 
@@ -39,6 +40,7 @@ const WEBMASTER_PARAMS = [`%"${WEBMASTER}"%`, `%"${WEBMASTER}"%`];
 
 const COLUMNS = USER_COLUMNS.join(', ');
 const COUNT_BATCH_SIZE = 2000;
+const MANAGED_PAGE = 1000;
 
 const IDS = 'uuid, external_id';
 
@@ -159,11 +161,21 @@ export class UserDirectory {
     return counts;
   }
 
+  /** Yields the active users in a scope page by page, sorted by uuid. */
+  async *readActive(scope: UserScope): AsyncGenerator<ManagedUser[]> {
+    const readUsers = (after: string) => this.listManaged(scope, after);
+    for await (const page of readPages('', ({ uuid }) => uuid, readUsers))
+      yield page.filter(
+        ({ status, managed_part }) =>
+          status === 'Active' && isInScope(scope, { managed_by: scope.dataset, managed_part }),
+      );
+  }
+
   /**
    * Reads the next users of a data set after the uuid `after`. Does not filter by status, because MariaDB would then
    * read the whole table for each page.
    */
-  async listManaged({ dataset }: UserScope, after: string, limit: number): Promise<ManagedUser[]> {
+  private async listManaged({ dataset }: UserScope, after: string): Promise<ManagedUser[]> {
     const rows = await this.database.query<
       Omit<ManagedUser, 'isWebmaster' | 'roles'> & { webmaster: number | boolean; roles: JsonText<string[]> }
     >(
@@ -171,7 +183,7 @@ export class UserDirectory {
          managed_part, manager_uuid, roles
        FROM users
        WHERE managed_by = ? AND uuid > ? ORDER BY uuid LIMIT ?`,
-      [...WEBMASTER_PARAMS, dataset, after, limit],
+      [...WEBMASTER_PARAMS, dataset, after, MANAGED_PAGE],
     );
     return rows.map(({ webmaster, roles, ...user }) => ({
       ...user,
