@@ -9,7 +9,7 @@ import { readRow } from './file/file-row.js';
 import { mapHeader } from './file/run-files.js';
 import type { StoredRow } from './runs/import-rows.repository.js';
 import type { People } from './runs/run-people.service.js';
-import type { ImportRowDto, ImportRunDto, ImportRunSummaryDto } from './imports.dto.js';
+import type { ImportRowDto, ImportRunDto } from './imports.dto.js';
 import { type Visibility, hideInRow, listReasons, presentGuard } from './runs/visible-values.js';
 
 /**
@@ -75,46 +75,34 @@ interface RunDetails {
   visibility: Visibility;
 }
 
-const NO_DETAILS: RunDetails = {
-  problemRows: [],
-  people: new Map(),
-  revertedBy: null,
-  nameOf: () => '',
-  visibility: 'none',
-};
-
 /**
  * Converts a run to its response. `problems` contains the reason why the file was rejected or the run ended early, and
  * the errors and warnings of the rows in `problemRows`.
  */
-export function presentRun(run: ImportRun, details: RunDetails = NO_DETAILS): ImportRunDto {
-  const { problemRows, people, revertedBy, nameOf, visibility } = details;
+export function presentRun(
+  run: ImportRun,
+  { problemRows, people, revertedBy, nameOf, visibility }: RunDetails,
+): ImportRunDto {
   const presentRow = createRowPresenter(run, people, visibility);
   const presentActor = ({ kind, id }: Actor) => ({
     kind,
     id,
     name: visibility === 'all' ? nameOf({ kind, id }) : '',
   });
-  const { id, state, dry_run, reverts, guards, starter, approver, bulk } = run;
+  const { state, guards, starter, approver, bulk } = run;
   return {
-    id,
-    state,
-    dry_run,
+    ...presentSummary(run),
     options: Object.assign(new RunOptions(), run.options),
     profile: run.profile?.name ?? null,
     guard_limits: run.profile?.guards ?? null,
-    reverts,
     reverted_by: revertedBy,
     corrects: run.corrects,
-    file: fileOf(run),
     where: bulk?.where ?? null,
     change: bulk?.change ?? null,
     reason: bulk?.reason ?? null,
     actor: { ...presentActor(starter), address: run.ip },
     approved_by: approver && presentActor(approver),
-    created: toIso(run.created),
     started: toIsoOrNull(run.started),
-    finished: toIsoOrNull(run.finished),
     duration_seconds: computeDuration(run),
     progress: {
       phase: state,
@@ -123,8 +111,6 @@ export function presentRun(run: ImportRun, details: RunDetails = NO_DETAILS): Im
       percent: run.percent,
       eta_seconds: estimateEta(run),
     },
-    counts: { ...NO_COUNTS, ...run.counts }, // older runs lack the newer outcomes
-    missing: missingCountsOf(run),
     guards: guards.map((guard) => presentGuard(guard, visibility)),
     causes: run.causes ?? [],
     problems: [
@@ -138,9 +124,15 @@ export function presentRun(run: ImportRun, details: RunDetails = NO_DETAILS): Im
   };
 }
 
-export function presentSummary(run: ImportRun): ImportRunSummaryDto {
-  const { id, state, dry_run, reverts, file, created, finished, counts, missing } = presentRun(run);
-  return { id, state, dry_run, reverts, file, created, finished, counts, missing };
+export function presentSummary(run: ImportRun) {
+  const { id, state, dry_run, reverts } = run;
+  return {
+    ...{ id, state, dry_run, reverts, file: fileOf(run) },
+    created: toIso(run.created),
+    finished: toIsoOrNull(run.finished),
+    counts: { ...NO_COUNTS, ...run.counts }, // older runs lack the newer outcomes
+    missing: missingCountsOf(run),
+  };
 }
 
 const toIsoOrNull = (time: string | null): string | null => time && toIso(time);
