@@ -76,7 +76,7 @@ export class ImportSummary {
     });
   }
 
-  /** Lists the last completed imports, newest first. `isOld` is true if one is older than IMPORT_OVERDUE_HOURS. */
+  /** Lists the last completed imports, newest first. `isOld` is true for an import before IMPORT_OVERDUE_HOURS. */
   private async listCompletions() {
     const hours = this.env.IMPORT_OVERDUE_HOURS ?? Infinity;
     const bound = hours === Infinity ? '' : addSeconds(now(), -hours * HOUR_SECONDS);
@@ -85,10 +85,6 @@ export class ImportSummary {
 
   async findLastCompleted(): Promise<DbTime | null> {
     return (await this.runs.listLastCompletions())[0]?.finished ?? null;
-  }
-
-  async countParkedRuns(): Promise<number> {
-    return (await this.countOpenRuns()).needs_approval;
   }
 
   private async summarize(dataset: string): Promise<DatasetSummary | undefined> {

@@ -52,7 +52,11 @@ export class Gauges implements OnModuleInit {
       'API keys whose fuse has blown within the last hour and was not reset.',
       async () => (await fuse.findBlownKeys()).size,
     );
-    addMax('rollcall_imports_parked', 'Imports waiting for approval.', () => imports.countParkedRuns());
+    addMax(
+      'rollcall_imports_parked',
+      'Imports waiting for approval.',
+      async () => (await imports.countOpenRuns()).needs_approval,
+    );
     addMax(
       'rollcall_import_last_completed_timestamp_seconds',
       'Unix time of the last completed import in seconds, 0 if there is none.',
