@@ -78,7 +78,10 @@ export class RunRights {
 }
 
 /** @throws ProblemError `insufficient_scope` or `reauthentication_required` for a run with `allow_privileged`. */
-export function assertPrivilegedAllowed({ allow_privileged, dry_run }: RunOptions, actor: Actor): void {
+export function assertPrivilegedAllowed(
+  { allow_privileged, dry_run }: Pick<RunOptions, 'allow_privileged' | 'dry_run'>,
+  actor: Actor,
+): void {
   if (!allow_privileged) return;
   assertScope(actor, 'webmasters');
   if (!dry_run) assertConfirmed(actor);
