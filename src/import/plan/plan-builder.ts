@@ -357,7 +357,10 @@ export function findRowGroups(links: RowLinks): number[][] {
   return groups.filter((group) => group.some((line) => needed.has(line)));
 }
 
-/** Visits a row and the rows to which links lead from it, depth first. @returns the rows in the order in which their visits end. */
+/**
+ * Visits a row and the rows to which links lead from it, depth first.
+ * @returns the rows in the order in which their visits end.
+ */
 function visitRows(start: number, links: ReadonlyMap<number, readonly number[]>, visited: Set<number>) {
   const ended: number[] = [];
   const path = visited.has(start) ? [] : [{ line: start, next: 0 }];

@@ -235,12 +235,13 @@ export function matchesPattern(pattern: string, name: string): boolean {
   /** Positions in the name up to which the pattern so far matches. */
   let ends = [0];
   for (const wanted of pattern.toLowerCase()) {
-    const [first = Infinity] = ends;
-    const matched = ends.filter((end) => end < given.length && (wanted === '?' || wanted === given[end]));
-    ends =
-      wanted === '*'
-        ? [...given.keys(), given.length].filter((end) => end >= first)
-        : matched.map((end) => end + 1);
+    if (wanted === '*') {
+      const [first = Infinity] = ends;
+      ends = [...given.keys(), given.length].filter((end) => end >= first);
+    } else {
+      const matched = ends.filter((end) => end < given.length && (wanted === '?' || wanted === given[end]));
+      ends = matched.map((end) => end + 1);
+    }
   }
   return ends.includes(given.length);
 }
