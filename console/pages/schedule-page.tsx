@@ -84,14 +84,7 @@ export function SchedulePage() {
       lead="Files in the drop folder are imported at fixed times."
       actions={
         folder && (
-          <button
-            type="button"
-            class="primary"
-            aria-disabled={action.isBusy}
-            onClick={() => {
-              run(takeFiles);
-            }}
-          >
+          <button type="button" class="primary" aria-disabled={action.isBusy} onClick={() => run(takeFiles)}>
             Take now
           </button>
         )

@@ -8,9 +8,7 @@ import { SignInForm } from '../parts/sign-in-form.js';
 /** The sign-in page. */
 export function SignInPage() {
   const { query } = useUrl();
-  useEffect(() => {
-    document.querySelector<HTMLInputElement>('input[name=username]')?.focus();
-  }, []);
+  useEffect(() => document.querySelector<HTMLInputElement>('input[name=username]')?.focus(), []);
   return (
     <main class="entry">
       <div class="entry-box">

@@ -19,9 +19,7 @@ export const createFilter =
         : problem?.code === 'invalid_parameter' && problem.detail.includes(name)
           ? 'is invalid'
           : '',
-    onValue: (value: string) => {
-      setQuery({ [name]: value.trim(), after: undefined }, { replace: true });
-    },
+    onValue: (value: string) => setQuery({ [name]: value.trim(), after: undefined }, { replace: true }),
   });
 
 /** Converts a local time to UTC. A date means midnight in the local time zone. The service rejects invalid values. */

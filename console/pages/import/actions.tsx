@@ -118,9 +118,7 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
           key={action.label}
           type="button"
           class={action.label === 'Approve' || action.label === 'Apply' ? 'primary' : ''}
-          onClick={() => {
-            setOpen(action);
-          }}
+          onClick={() => setOpen(action)}
         >
           {action.buttonText}
         </button>
@@ -130,9 +128,7 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
           title={`${open.label} ${getTitle(run)}`}
           confirmLabel={open.label}
           isDangerous={open.kind === 'danger'}
-          onClose={() => {
-            setOpen(undefined);
-          }}
+          onClose={() => setOpen(undefined)}
           work={async (reason) => {
             const { data } = await open.send(run.id, reason).catch((thrown: unknown) => {
               // Someone else may have decided meanwhile, so the run is loaded again.

@@ -57,9 +57,9 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
             name={`link-${row.line}`}
             label="Link to this user"
             value={linked.has(row.line)}
-            onValue={(isLinked) => {
-              setLinked(new Set([...linked, row.line].filter((line) => isLinked || line !== row.line)));
-            }}
+            onValue={(isLinked) =>
+              setLinked(new Set([...linked, row.line].filter((line) => isLinked || line !== row.line)))
+            }
           />
         )}
       </>
@@ -95,9 +95,7 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
             type="button"
             class="primary"
             aria-disabled={action.isBusy}
-            onClick={() => {
-              send(createFile(run.file.name, file, edited), linked);
-            }}
+            onClick={() => send(createFile(run.file.name, file, edited), linked)}
           >
             Send again
           </button>
@@ -128,22 +126,10 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
         <div class="pager">
           {formatNumber(start + 1)} to {formatNumber(end)} of {formatCount(file.rows.length, 'row')}
           <span class="buttons">
-            <button
-              type="button"
-              disabled={start === 0}
-              onClick={() => {
-                setStart(start - PAGE);
-              }}
-            >
+            <button type="button" disabled={start === 0} onClick={() => setStart(start - PAGE)}>
               Previous
             </button>
-            <button
-              type="button"
-              disabled={end === file.rows.length}
-              onClick={() => {
-                setStart(start + PAGE);
-              }}
-            >
+            <button type="button" disabled={end === file.rows.length} onClick={() => setStart(start + PAGE)}>
               Next
             </button>
           </span>

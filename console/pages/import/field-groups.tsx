@@ -59,11 +59,7 @@ function MoreRows({ field, changes }: { field: string; changes: readonly ShownCh
   const [isOpen, setOpen] = useState(false);
   const text = formatCount(changes.length, 'more row');
   return (
-    <details
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-      }}
-    >
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{changes.length > MAX_ROWS ? `The first ${MAX_ROWS} of ${text}` : text}</summary>
       {isOpen && (
         <ChangeTable caption={`Changes to ${getLabel(field)}`} changes={changes.slice(0, MAX_ROWS)} />

@@ -30,13 +30,7 @@ export function KeysPage() {
       title="API keys"
       lead="Credentials of connectors and identity providers."
       actions={
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            setCreating(true);
-          }}
-        >
+        <button type="button" class="primary" onClick={() => setCreating(true)}>
           New key
         </button>
       }
@@ -136,21 +130,11 @@ const buildColumns = (onAction: (pendingAction: KeyAction) => void): readonly Co
             Activity
           </a>
           {key.fuse_blown && (
-            <button
-              type="button"
-              onClick={() => {
-                onAction({ key, action: 'fuse' });
-              }}
-            >
+            <button type="button" onClick={() => onAction({ key, action: 'fuse' })}>
               Suspend fuse
             </button>
           )}
-          <button
-            type="button"
-            onClick={() => {
-              onAction({ key, action: 'revoke' });
-            }}
-          >
+          <button type="button" onClick={() => onAction({ key, action: 'revoke' })}>
             Revoke
           </button>
         </span>

@@ -161,9 +161,7 @@ function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: 
         <input
           type="checkbox"
           checked={isAll}
-          onChange={(event) => {
-            onChange(event.currentTarget.checked ? 'all' : []);
-          }}
+          onChange={(event) => onChange(event.currentTarget.checked ? 'all' : [])}
         />
         <span>
           Full access <span class="muted">all rights of a Webmaster, including future rights</span>

@@ -19,9 +19,7 @@ export function DeletedUsersPage() {
     loadDeletedUsers({ offset, ...(search && { search }) }, signal),
   );
   const count = data?.count ?? 0;
-  const move = (to: number) => () => {
-    setQuery({ after: to > 0 ? String(to) : undefined });
-  };
+  const move = (to: number) => () => setQuery({ after: to > 0 ? String(to) : undefined });
   return (
     <Page
       title="Deleted users"

@@ -41,9 +41,7 @@ export function createSelectionColumn(
       type="checkbox"
       aria-label={label}
       checked={changed.length > 0 && changed.every(isChecked)}
-      onChange={(event) => {
-        select(changed, event.currentTarget.checked);
-      }}
+      onChange={(event) => select(changed, event.currentTarget.checked)}
     />
   );
   return {
@@ -91,31 +89,15 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
     <div class="note info buttons" role="group" aria-label="Selected users">
       <span role="status">{formatCount(selected, 'user')} selected</span>
       {!isAll && count > ids.size && (
-        <button
-          type="button"
-          onClick={() => {
-            onChange({ ids, isAll: true });
-          }}
-        >
+        <button type="button" onClick={() => onChange({ ids, isAll: true })}>
           Select all {formatCount(count, 'user')} that match
         </button>
       )}
-      <button
-        type="button"
-        onClick={() => {
-          onChange(NO_SELECTION);
-        }}
-      >
+      <button type="button" onClick={() => onChange(NO_SELECTION)}>
         Clear selection
       </button>
       {ACTIONS.map((action) => (
-        <button
-          key={action.label}
-          type="button"
-          onClick={() => {
-            setOpen(action);
-          }}
-        >
+        <button key={action.label} type="button" onClick={() => setOpen(action)}>
           {action.label}
         </button>
       ))}
@@ -129,9 +111,7 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
           action={open}
           title={`${open.label}: ${formatCount(selected, 'user')}`}
           users={isAll ? { where: toFilters(query) } : { uuids: [...ids] }}
-          onClose={() => {
-            setOpen(undefined);
-          }}
+          onClose={() => setOpen(undefined)}
         />
       )}
     </div>

@@ -30,9 +30,7 @@ export function UsersPage({ user }: { user: User }) {
   const [chosen, setChosen] = useState({ filters, selection: NO_SELECTION });
   // Another search ends the selection.
   const selection = chosen.filters === filters ? chosen.selection : NO_SELECTION;
-  const select = (next: Selection): void => {
-    setChosen({ filters, selection: next });
-  };
+  const select = (next: Selection): void => setChosen({ filters, selection: next });
   const manager = query.get('manager_uuid');
   const isSearch = (query.get('q') ?? '') !== '';
   return (
@@ -84,9 +82,7 @@ export function UsersPage({ user }: { user: User }) {
           getKey={(each) => each.uuid}
           sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
           order={query.get('order') === 'asc' ? 'asc' : 'desc'}
-          onSort={(sort, order) => {
-            setQuery({ sort, order, after: undefined });
-          }}
+          onSort={(sort, order) => setQuery({ sort, order, after: undefined })}
           isLoading={isLoading}
           hasFailed={problem !== undefined && !data}
           empty="No users match."
@@ -106,9 +102,7 @@ function Filters({ isFull }: { isFull: boolean }) {
   const { query } = useUrl();
   const roles = useRoles();
   const value = (name: string): string => query.get(name) ?? '';
-  const choose = (name: string) => (chosen: string) => {
-    setQuery({ [name]: chosen, after: undefined });
-  };
+  const choose = (name: string) => (chosen: string) => setQuery({ [name]: chosen, after: undefined });
   return (
     <form
       class="toolbar"
