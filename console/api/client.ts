@@ -129,6 +129,37 @@ export async function unwrap<T>(
 export const toReasonHeader = (reason: string): { headers?: Record<string, string> } =>
   reason.trim() === '' ? {} : { headers: { 'X-Audit-Reason': encodeURIComponent(reason.trim()) } };
 
+/** A page of a list. */
+export interface ListPage<T> {
+  count: number;
+  /** False if there may be more rows than `count`. */
+  isExact?: boolean;
+  rows: T[];
+  /** Cursor or offset of the next page. Empty on the last page. */
+  next: string;
+  /** Filter with an unknown user name. */
+  unknown?: string;
+}
+
+/**
+ * Loads a page of a list.
+ * @param offset number of rows before the page, for a list without cursors.
+ */
+export async function loadPage<T>(
+  call: Promise<{
+    data?: { Count: number; CountIsExact?: boolean; Results: T[] };
+    error?: unknown;
+    response: Response;
+  }>,
+  offset?: number,
+): Promise<ListPage<T>> {
+  const { data, headers } = await unwrap(call);
+  const { Count: count, CountIsExact: isExact = true, Results: rows } = data;
+  const end = (offset ?? 0) + rows.length;
+  const next = offset === undefined ? getNextCursor(headers) : end < count ? String(end) : '';
+  return { count, isExact, rows, next };
+}
+
 /** Returns the cursor from the header `Link: <…?after=…>; rel="next"`, or '' on the last page. */
 export function getNextCursor(headers: Headers): string {
   const address = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];

@@ -7,6 +7,7 @@ export interface Resource<T> {
   /** The last loaded data. It stays while new data is loading, so that pages do not flicker. */
   data: T | undefined;
   problem: ProblemError | undefined;
+  /** True while data of another key is loading, or the first data. */
   isLoading: boolean;
   reload: () => void;
   set: (data: T) => void;
@@ -46,7 +47,7 @@ export function useResource<T>(
     if (key === undefined) return undefined;
     const controller = new AbortController();
     let retry: ReturnType<typeof setTimeout> | undefined;
-    setState(({ data }) => ({ ...(data !== undefined && { data }), isLoading: true }));
+    setState(({ data }) => ({ ...(data !== undefined && { data }), isLoading: loadedKey.current !== key }));
     latest.current(controller.signal).then(
       (data) => {
         if (controller.signal.aborted) return;

@@ -1,11 +1,12 @@
 import {
   type DeletedUser,
+  type ListPage,
   type User,
   type UserInput,
   api,
+  loadPage,
   unwrap,
   toReasonHeader,
-  getNextCursor,
 } from './client.js';
 
 /** A user with the ETag of this version. */
@@ -15,7 +16,7 @@ export interface UserVersion {
 }
 
 /** Number of deleted users on a page. */
-export const DELETED_PAGE = 50;
+const DELETED_PAGE = 50;
 
 const toParams = (id: string) => ({ path: { user_id: id } });
 
@@ -56,13 +57,12 @@ export async function restoreUser(id: string, reason: string): Promise<void> {
 }
 
 /** Lists deleted users, the last deletion first. */
-export async function loadDeletedUsers(
+export function loadDeletedUsers(
   query: { search?: string; uuid?: string; offset?: number },
   signal: AbortSignal,
-): Promise<{ count: number; users: DeletedUser[] }> {
+): Promise<ListPage<DeletedUser>> {
   const params = { query: { order: 'desc' as const, limit: DELETED_PAGE, ...query } };
-  const { data } = await unwrap(api.GET('/api/0.3/users/deleted', { params, signal }));
-  return { count: data.Count, users: data.Results };
+  return loadPage(api.GET('/api/0.3/users/deleted', { params, signal }), query.offset ?? 0);
 }
 
 /** Generates a password. @param mustChange true if the next sign-in must replace it. */
@@ -94,15 +94,9 @@ export async function loadGroups(id: string, signal: AbortSignal) {
   return (await unwrap(api.GET('/api/0.3/groups', { params: { query }, signal }))).data.Results;
 }
 
-export async function loadHistory(id: string, after: string, signal: AbortSignal) {
+export function loadHistory(id: string, after: string, signal: AbortSignal) {
   const params = { ...toParams(id), query: { limit: 25, ...(after && { after }) } };
-  const { data, headers } = await unwrap(api.GET('/api/0.3/users/{user_id}/history', { params, signal }));
-  return {
-    count: data.Count,
-    isExact: data.CountIsExact,
-    events: data.Results,
-    next: getNextCursor(headers),
-  };
+  return loadPage(api.GET('/api/0.3/users/{user_id}/history', { params, signal }));
 }
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

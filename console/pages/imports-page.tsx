@@ -4,13 +4,12 @@ import { useInterval, useResource } from '../api/resource.js';
 import { toHref, useUrl } from '../lib/url.js';
 import { formatNumber, formatCode } from '../lib/text.js';
 import { formatDuration } from '../lib/time.js';
-import { SelectField, TextField } from '../parts/field.js';
+import { ANY, SelectField, TextField, toChoices } from '../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../parts/filters.js';
+import { List } from '../parts/list.js';
 import { Page } from '../parts/page.js';
-import { Pager } from '../parts/pager.js';
 import { StatePill } from '../parts/pill.js';
-import { ProblemNote } from '../parts/problem-note.js';
-import { type Column, Table } from '../parts/table.js';
+import type { Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { Bar } from './import/bar.js';
 import { Progress } from './import/progress.js';
@@ -36,7 +35,6 @@ const RELOAD_MILLIS = 15_000;
 
 const COLUMNS: readonly Column<Run>[] = [
   {
-    name: 'file',
     title: 'File',
     cell: (run) => (
       <span>
@@ -51,7 +49,6 @@ const COLUMNS: readonly Column<Run>[] = [
     ),
   },
   {
-    name: 'state',
     title: 'State',
     cell: (run) => (
       <>
@@ -68,21 +65,18 @@ const COLUMNS: readonly Column<Run>[] = [
     ),
   },
   {
-    name: 'outcome',
     title: 'Outcome',
     isExtra: true,
     cell: (run) => (isWorking(run) ? <Progress run={run} /> : <Bar run={run} />),
   },
   {
-    name: 'rows',
     title: 'Rows',
     isNumber: true,
     isExtra: true,
     cell: ({ progress }) => (progress.rows_total === null ? '' : formatNumber(progress.rows_total)),
   },
-  { name: 'created', title: 'Received', cell: (run) => <Time at={run.created} /> },
+  { title: 'Received', cell: (run) => <Time at={run.created} /> },
   {
-    name: 'duration',
     title: 'Duration',
     isNumber: true,
     isExtra: true,
@@ -94,15 +88,13 @@ const COLUMNS: readonly Column<Run>[] = [
 /** The list of import runs with live progress. */
 export function ImportsPage() {
   const { query } = useUrl();
-  const { data, problem, isLoading, set, reload } = useResource(query.toString(), (signal) =>
-    loadRuns(query, signal),
-  );
-  const runs = data?.runs ?? [];
-  const filter = createFilter(query, problem, data?.unknown);
-  useRunEvents(runs, (run) => {
-    if (data) set({ ...data, runs: runs.map((each) => (each.id === run.id ? run : each)) });
+  const list = useResource(query.toString(), (signal) => loadRuns(query, signal));
+  const { data, set } = list;
+  const filter = createFilter(query, list);
+  useRunEvents(data?.rows ?? [], (run) => {
+    if (data) set({ ...data, rows: data.rows.map((each) => (each.id === run.id ? run : each)) });
   });
-  useInterval(RELOAD_MILLIS, reload);
+  useInterval(RELOAD_MILLIS, list.reload);
   return (
     <Page
       title="Imports"
@@ -116,9 +108,9 @@ export function ImportsPage() {
         <SelectField
           {...filter('state')}
           choices={[
-            { value: '', text: 'Any' },
+            ANY,
             { value: WAITING, text: 'Waiting for a decision' },
-            ...STATES.map((state) => ({ value: state, text: formatCode(state) })),
+            ...toChoices(STATES, formatCode),
           ]}
         />
         <TextField {...filter('dataset')} label="Data set" input={NO_SPELLING} />
@@ -127,22 +119,19 @@ export function ImportsPage() {
         <TimeField {...filter('created_since')} label="Since" />
         <TimeField {...filter('created_until')} label="Before" />
       </div>
-      <ProblemNote problem={problem} />
-      <Table
+      <List
         caption="Imports"
         hasCards
+        list={list}
+        unit="import"
         columns={COLUMNS}
-        rows={runs}
         getKey={({ id }) => id}
-        isLoading={isLoading && !data}
-        hasFailed={problem !== undefined && !data}
         empty={
           FILTERS.some((name) => query.has(name))
             ? 'No imports match these filters.'
             : 'No file has been imported yet.'
         }
       />
-      <Pager count={data?.count} shown={runs.length} unit={['import', 'imports']} next={data?.next ?? ''} />
     </Page>
   );
 }

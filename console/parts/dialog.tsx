@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/resource.js';
 import { focusTitle } from '../lib/focus.js';
 import { TextField } from './field.js';
-import { ProblemNote } from './problem-note.js';
+import { Form } from './form.js';
 
 interface DialogProps {
   title: string;
@@ -73,32 +73,25 @@ interface ConfirmProps {
 
 /** Asks for confirmation and a reason, runs the action and shows its problem. Cancel has the initial focus. */
 export function Confirm(props: ConfirmProps) {
-  const {
-    title,
-    children,
-    confirmLabel,
-    isDangerous = false,
-    isReasonRequired = false,
-    typed,
-    work,
-    onClose,
-  } = props;
+  const { title, children, confirmLabel, isDangerous = false, isReasonRequired = false } = props;
+  const { typed, work, onClose } = props;
   const [entered, setEntered] = useState('');
-  const action = useAction();
   const [reason, setReason] = useState('');
   const isDone = useRef(false);
-  const confirm = async (): Promise<void> => {
-    if (!(await action.run(() => work(reason)))) return;
-    isDone.current = true;
-    onClose();
-  };
   return (
     <Dialog title={title} onClose={onClose} isDone={isDone}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void confirm();
+      <Form
+        action={useAction()}
+        work={async () => {
+          await work(reason);
+          isDone.current = true;
+          onClose();
         }}
+        submitLabel={confirmLabel}
+        onCancel={onClose}
+        isDangerous={isDangerous}
+        isDisabled={typed !== undefined && entered.trim() !== typed}
+        isCautious
       >
         {children}
         <TextField
@@ -118,21 +111,32 @@ export function Confirm(props: ConfirmProps) {
             input={{ autocomplete: 'off', spellcheck: false, required: true }}
           />
         )}
-        <ProblemNote problem={action.problem} />
-        <div class="buttons end">
-          <button type="button" autofocus onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            disabled={typed !== undefined && entered.trim() !== typed}
-            class={isDangerous ? 'danger' : 'primary'}
-            aria-disabled={action.isBusy}
-          >
-            {confirmLabel}
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
+  );
+}
+
+interface ConfirmButtonProps extends Omit<ConfirmProps, 'confirmLabel' | 'onClose'> {
+  text: string;
+  /** Label of the confirm button. By default, the text of the button. */
+  confirmLabel?: string;
+  isPrimary?: boolean;
+}
+
+/** A button with a confirmation. */
+export function ConfirmButton({
+  text,
+  confirmLabel = text,
+  isPrimary = false,
+  ...confirm
+}: ConfirmButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)}>
+        {text}
+      </button>
+      {isOpen && <Confirm {...confirm} confirmLabel={confirmLabel} onClose={() => setOpen(false)} />}
+    </>
   );
 }

@@ -199,9 +199,12 @@ export const Pick = (props: {
   />
 );
 
-/** Returns choices whose texts are their values. */
-export const toChoices = (values: readonly string[]): Choice[] =>
-  values.map((value) => ({ value, text: value }));
+/** Choice of a filter that matches everything. */
+export const ANY: Choice = { value: '', text: 'Any' };
+
+/** Returns choices whose texts are their values, or the formatted values. */
+export const toChoices = (values: readonly string[], format = (value: string): string => value): Choice[] =>
+  values.map((value) => ({ value, text: format(value) }));
 
 const Options = ({ choices }: { choices: readonly Choice[] }) =>
   choices.map(({ value, text }) => (

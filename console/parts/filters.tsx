@@ -1,20 +1,17 @@
-import type { ProblemError } from '../api/problem.js';
 import { setQuery } from '../lib/url.js';
+import type { LoadedList } from './list.js';
 
 /** Attributes for a person filter, which accepts what `findId` finds. */
 export const NAME_INPUT = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
 
-/**
- * Returns a function that builds the attributes of filter fields, whose values the URL contains.
- * @param unknown filter with an unknown user name.
- */
+/** Returns a function that builds the attributes of the filter fields of a list, whose values the URL contains. */
 export const createFilter =
-  (query: URLSearchParams, problem: ProblemError | undefined, unknown: string | undefined) =>
+  (query: URLSearchParams, { data, problem }: LoadedList<unknown>) =>
   (name: string) => ({
     name,
     value: query.get(name) ?? '',
     error:
-      unknown === name
+      data?.unknown === name
         ? 'is not the username of any user'
         : problem?.code === 'invalid_parameter' && problem.detail.includes(name)
           ? 'is invalid'

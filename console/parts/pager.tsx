@@ -1,17 +1,8 @@
 import { useRef } from 'preact/hooks';
 import { setQuery, useUrl } from '../lib/url.js';
+import type { ListPage } from '../api/client.js';
 import { formatCount, formatNumber } from '../lib/text.js';
 import { Icon } from './icon.js';
-
-interface PagerProps {
-  /** Total number of matches. Undefined while loading. */
-  count: number | undefined;
-  shown: number;
-  /** Noun in singular and plural. */
-  unit: [one: string, many: string];
-  /** Cursor of the next page. Empty on the last page. */
-  next: string;
-}
 
 /** Position in a list, stored in the state of the browser history. */
 interface HistoryPosition {
@@ -28,16 +19,22 @@ function readHistoryPosition(): HistoryPosition | undefined {
     : undefined;
 }
 
-/** Navigation of a list with cursor paging. The URL contains the cursor, and "Previous" goes back in the history. */
-export function Pager({ count, shown, unit, next }: PagerProps) {
+/**
+ * Navigation of a list with cursor paging. The URL contains the cursor, and "Previous" goes back in the history.
+ * @param page undefined while the list is loading.
+ * @param unit noun for a row, in the singular.
+ */
+export function Pager({ page, unit }: { page: ListPage<unknown> | undefined; unit: string }) {
   const { query } = useUrl();
   const isFirst = !query.has('after');
   const end = useRef<HTMLElement>(null);
   const { depth, before } = readHistoryPosition() ?? { depth: 0, before: 0 };
   // If the URL of a later page is opened directly, the number of rows before it is unknown.
   const isPlaced = isFirst || depth > 0;
-  if (count === undefined) return <div class="pager" />;
-  const whole = formatCount(count, ...unit);
+  if (!page) return <div class="pager" />;
+  const { count, isExact = true, next } = page;
+  const shown = page.rows.length;
+  const whole = formatCount(count, unit, `${unit}s${isExact ? '' : ' or more'}`);
   return (
     <nav class="pager" aria-label="Pages" ref={end}>
       <span>

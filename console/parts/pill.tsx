@@ -28,3 +28,17 @@ const TONES: Record<Run['state'], Tone> = {
 export const StatePill = ({ state }: { state: Run['state'] }) => (
   <Pill tone={TONES[state]}>{formatCode(state)}</Pill>
 );
+
+/** Shows names next to each other. @param none text of an empty list. */
+export const Tags = ({ values, none = '' }: { values: readonly string[]; none?: string }) =>
+  values.length === 0 && none ? (
+    <span class="none">{none}</span>
+  ) : (
+    <span class="tags">
+      {values.map((value) => (
+        <span key={value} class="tag">
+          {value}
+        </span>
+      ))}
+    </span>
+  );

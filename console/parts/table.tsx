@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.js';
 
 export interface Column<T> {
-  /** Name of the column, also used in URLs. */
-  name: string;
+  /** Identifies the column. By default, the title. */
+  name?: string;
   title: string;
   /** Content of the header cell. By default, the title. */
   header?: ComponentChildren;
@@ -16,7 +16,7 @@ export interface Column<T> {
   isExtra?: boolean;
 }
 
-interface TableProps<T> {
+export interface TableProps<T> {
   /** Name of the table for screen readers. */
   caption: string;
   columns: readonly Column<T>[];
@@ -46,16 +46,16 @@ export function Table<T>(props: TableProps<T>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <HeaderCell key={column.name} column={column} table={props} />
+              <HeaderCell key={getName(column)} column={column} table={props} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={getKey(row)}>
-              {columns.map(({ name, title, cell, ...kind }) => (
-                <td key={name} class={getClass(kind)} data-title={title}>
-                  {cell(row)}
+              {columns.map((column) => (
+                <td key={getName(column)} class={getClass(column)} data-title={column.title}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -72,6 +72,8 @@ export function Table<T>(props: TableProps<T>) {
     </div>
   );
 }
+
+const getName = <T,>({ title, name = title }: Column<T>): string => name;
 
 const getClass = ({ isNumber, isExtra }: { isNumber?: boolean; isExtra?: boolean }) =>
   [isNumber && 'number', isExtra && 'extra'].filter(Boolean).join(' ') || undefined;

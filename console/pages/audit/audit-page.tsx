@@ -3,12 +3,11 @@ import { useUrl } from '../../lib/url.js';
 import { getLabel, formatNumber, formatValue, formatCode } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
-import { SelectField, TextField } from '../../parts/field.js';
+import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../../parts/filters.js';
+import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
-import { Pager } from '../../parts/pager.js';
-import { ProblemNote } from '../../parts/problem-note.js';
-import { type Column, Table } from '../../parts/table.js';
+import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
 import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
@@ -19,13 +18,12 @@ const INITIAL_CHANGES = 3;
 const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
-  { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} /> },
-  { name: 'action', title: 'Action', cell: ({ action }) => formatCode(action) },
-  { name: 'actor', title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
-  { name: 'target', title: 'Target', cell: ({ target }) => <Party {...target} /> },
-  { name: 'changes', title: 'Changes', cell: (event) => <Changes event={event} /> },
+  { title: 'Time', cell: ({ time }) => <Time at={time} /> },
+  { title: 'Action', cell: ({ action }) => formatCode(action) },
+  { title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
+  { title: 'Target', cell: ({ target }) => <Party {...target} /> },
+  { title: 'Changes', cell: (event) => <Changes event={event} /> },
   {
-    name: 'from',
     title: 'Source',
     cell: ({ ip, request_id }) => (
       <details class="small">
@@ -39,16 +37,16 @@ const COLUMNS: readonly Column<Event>[] = [
 /** The list of audit events, newest first. */
 export function AuditPage() {
   const { query } = useUrl();
-  const { data, problem, isLoading } = useResource(query.toString(), (signal) => loadEvents(query, signal));
-  const filter = createFilter(query, problem, data?.unknown);
+  const list = useResource(query.toString(), (signal) => loadEvents(query, signal));
+  const filter = createFilter(query, list);
   const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
   return (
     <Page
       title="Audit"
       lead={isSealLoading ? LEAD : <SealStatus seal={seal} />}
       actions={
-        data?.file && (
-          <a class="button" href={data.file} download>
+        list.data?.file && (
+          <a class="button" href={list.data.file} download>
             Download
           </a>
         )
@@ -58,39 +56,25 @@ export function AuditPage() {
         <SelectField
           {...filter('action')}
           label="Action"
-          choices={[
-            { value: '', text: 'Any' },
-            ...ACTIONS.map((value) => ({ value, text: formatCode(value) })),
-          ]}
+          choices={[ANY, ...toChoices(ACTIONS, formatCode)]}
         />
         <SelectField
           {...filter('actor_kind')}
           label="Actor type"
-          choices={[
-            { value: '', text: 'Any' },
-            ...KINDS.map((value) => ({ value, text: formatCode(value) })),
-          ]}
+          choices={[ANY, ...toChoices(KINDS, formatCode)]}
         />
         <TextField {...filter('actor')} label="Actor" input={NAME_INPUT} />
         <TextField {...filter('target')} label="Target" input={NAME_INPUT} />
         <TimeField {...filter('since')} label="Since" />
         <TimeField {...filter('until')} label="Before" />
       </div>
-      <ProblemNote problem={problem} />
-      <Table
+      <List
         caption="Audit"
+        list={list}
+        unit="event"
         columns={COLUMNS}
-        rows={data?.events ?? []}
         getKey={({ id }) => id}
-        isLoading={isLoading && !data}
-        hasFailed={problem !== undefined && !data}
         empty="No events match these filters."
-      />
-      <Pager
-        count={data?.count}
-        shown={data?.events.length ?? 0}
-        unit={['event', data?.isExact === false ? 'events or more' : 'events']}
-        next={data?.next ?? ''}
       />
     </Page>
   );

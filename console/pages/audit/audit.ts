@@ -1,4 +1,4 @@
-import { api, unwrap, getNextCursor } from '../../api/client.js';
+import { type ListPage, api, loadPage, unwrap } from '../../api/client.js';
 import type { components, paths } from '../../api/generated.js';
 import { findId } from '../../api/users.js';
 import { toUtc } from '../../parts/filters.js';
@@ -22,15 +22,9 @@ function toQuery(page: URLSearchParams): Query {
   return Object.fromEntries(sent) as Query;
 }
 
-export interface Events {
-  count: number;
-  isExact: boolean;
-  events: Event[];
-  next: string;
+export interface Events extends ListPage<Event> {
   /** Download URL of all events in the list. */
   file: string;
-  /** Filter with an unknown user name. */
-  unknown?: string;
 }
 
 export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Promise<Events> {
@@ -39,17 +33,13 @@ export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Pr
     const typed = query[party];
     if (typed === undefined) continue;
     const id = await findId(typed, signal);
-    if (id === undefined) return { count: 0, isExact: true, events: [], next: '', file: '', unknown: party };
+    if (id === undefined) return { count: 0, rows: [], next: '', file: '', unknown: party };
     query[party] = id;
   }
   const after = page.get('after');
   const pageQuery = { ...query, limit: PAGE, ...(after && { after }) };
-  const { data, headers } = await unwrap(api.GET('/api/0.3/audit', { params: { query: pageQuery }, signal }));
   return {
-    count: data.Count,
-    isExact: data.CountIsExact,
-    events: data.Results,
-    next: getNextCursor(headers),
+    ...(await loadPage(api.GET('/api/0.3/audit', { params: { query: pageQuery }, signal }))),
     file: `/api/0.3/audit.csv?${new URLSearchParams(query as Record<string, string>).toString()}`,
   };
 }

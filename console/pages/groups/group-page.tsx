@@ -23,7 +23,7 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
   const after = query.get('after') ?? '';
   const { data, problem, reload } = useResource(`${id} ${after}`, (signal) => loadGroup(id, after, signal));
   if (!data) return <Page title={problem ? 'Group' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
-  const { group, members, next } = data;
+  const { group, members } = data;
   return (
     <Page
       title={group.display_name}
@@ -39,20 +39,19 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
         <Card title="Members" isFlush>
           <Table
             caption="Members"
-            rows={members}
+            rows={members.rows}
             getKey={(member) => (typeof member === 'string' ? member : member.uuid)}
             empty="This group has no members."
             columns={[
-              { name: 'name', title: 'Name', cell: (member) => <Member of={member} /> },
+              { title: 'Name', cell: (member) => <Member of={member} /> },
               {
-                name: 'status',
                 title: 'Status',
                 cell: (member) => typeof member !== 'string' && <StatusPill status={member.status} />,
               },
             ]}
           />
         </Card>
-        <Pager count={group.member_count} shown={members.length} unit={['member', 'members']} next={next} />
+        <Pager page={members} unit="member" />
       </div>
     </Page>
   );

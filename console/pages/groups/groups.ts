@@ -1,4 +1,4 @@
-import { type User, api, unwrap, getNextCursor } from '../../api/client.js';
+import { type ListPage, type User, api, loadPage, unwrap, getNextCursor } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 
 export type Group = components['schemas']['GroupDto'];
@@ -8,18 +8,16 @@ const PAGE = 50;
 const MEMBERS = 25;
 const toParams = (id: string) => ({ path: { group_id: id } });
 
-export async function loadGroups(page: URLSearchParams, signal: AbortSignal) {
+export function loadGroups(page: URLSearchParams, signal: AbortSignal) {
   const [name, after] = [page.get('q')?.trim(), page.get('after')];
   const query = { limit: PAGE, ...(name && { display_name: name }), ...(after && { after }) };
-  const { data, headers } = await unwrap(api.GET('/api/0.3/groups', { params: { query }, signal }));
-  return { count: data.Count, groups: data.Results, next: getNextCursor(headers) };
+  return loadPage(api.GET('/api/0.3/groups', { params: { query }, signal }));
 }
 
 /** A group with one page of its members, and its ETag. */
 export interface LoadedGroup {
   group: Details;
-  members: (User | string)[];
-  next: string;
+  members: ListPage<User | string>;
   etag: string;
 }
 
@@ -27,7 +25,8 @@ export async function loadGroup(id: string, after: string, signal: AbortSignal):
   const params = { ...toParams(id), query: { limit: MEMBERS, ...(after && { after }) } };
   const { data, headers } = await unwrap(api.GET('/api/0.3/groups/{group_id}', { params, signal }));
   const members = await Promise.all(data.members.map((uuid) => loadMember(uuid, signal)));
-  return { group: data, members, next: getNextCursor(headers), etag: headers.get('etag') ?? '' };
+  const page = { count: data.member_count, rows: members, next: getNextCursor(headers) };
+  return { group: data, members: page, etag: headers.get('etag') ?? '' };
 }
 
 /** Loads a member. @returns the id if the user no longer exists. */

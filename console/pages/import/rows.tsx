@@ -29,18 +29,13 @@ const TONES: Record<Row['outcome'], Tone> = {
 };
 
 const buildColumns = (run: Run): readonly Column<Row>[] => [
-  { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
+  { title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
   {
-    name: 'outcome',
     title: 'Outcome',
     cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{formatCode(outcome)}</Pill>,
   },
-  {
-    name: 'who',
-    title: 'Person',
-    cell: (row) => <RowPerson row={row} />,
-  },
-  { name: 'changes', title: 'Changes', cell: (row) => <RowChanges row={row} run={run} /> },
+  { title: 'Person', cell: (row) => <RowPerson row={row} /> },
+  { title: 'Changes', cell: (row) => <RowChanges row={row} run={run} /> },
 ];
 
 function RowChanges({ row, run }: { row: Row; run: Run }) {
@@ -118,7 +113,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           empty={person ? 'The plan has no rows for this user.' : 'There are no rows with changes.'}
         />
       )}
-      <Pager count={data?.count} shown={rows.length} unit={['row', 'rows']} next={data?.next ?? ''} />
+      <Pager page={data} unit="row" />
     </section>
   );
 }

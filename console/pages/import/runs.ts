@@ -1,4 +1,4 @@
-import { type Outcome, type Row, type Run, api, unwrap, getNextCursor } from '../../api/client.js';
+import { type ListPage, type Outcome, type Row, type Run, api, loadPage, unwrap } from '../../api/client.js';
 import { findId } from '../../api/users.js';
 import { formatCode, formatCount, formatValue, getLabel } from '../../lib/text.js';
 import { toUtc } from '../../parts/filters.js';
@@ -30,16 +30,8 @@ const ROWS_PER_PAGE = 50;
 /** Filters of runs, with the names of the API. */
 export const FILTERS = ['state', 'dataset', 'profile', 'actor', 'created_since', 'created_until'] as const;
 
-interface RunList {
-  count: number;
-  runs: Run[];
-  next: string;
-  /** Filter with an unknown user name. */
-  unknown?: string;
-}
-
 /** Loads a page of runs, newest first. The query parameter `after` contains the offset. */
-export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Promise<RunList> {
+export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Promise<ListPage<Run>> {
   const offset = Number(query.get('after') ?? 0);
   const { state, actor, ...filters } = Object.fromEntries(
     FILTERS.map((name) => [name, query.get(name) ?? ''] as const)
@@ -47,7 +39,7 @@ export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Pro
       .map(([name, value]) => [name, name.startsWith('created') ? toUtc(value) : value]),
   );
   const actorId = actor && (await findId(actor, signal));
-  if (actor && !actorId) return { count: 0, runs: [], next: '', unknown: 'actor' };
+  if (actor && !actorId) return { count: 0, rows: [], next: '', unknown: 'actor' };
   const params = {
     query: {
       offset,
@@ -57,9 +49,7 @@ export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Pro
       ...filters,
     },
   };
-  const { data } = await unwrap(api.GET('/api/0.3/imports', { params, signal }));
-  const end = offset + data.Results.length;
-  return { count: data.Count, runs: data.Results, next: end < data.Count ? String(end) : '' };
+  return loadPage(api.GET('/api/0.3/imports', { params, signal }), offset);
 }
 
 export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
@@ -86,7 +76,7 @@ export async function loadRowsById(
 
 /** Finds external ids for a search text, which is an external id or part of a user's name. */
 async function findExternalIds(text: string, signal: AbortSignal): Promise<string[]> {
-  const { users } = await searchUsers(new URLSearchParams({ q: text }), signal, MAX_FOUND_USERS);
+  const { rows: users } = await searchUsers(new URLSearchParams({ q: text }), signal, MAX_FOUND_USERS);
   return [...new Set([text, ...users.map((user) => user.external_id)])].filter((id) => id !== '');
 }
 
@@ -114,12 +104,8 @@ export async function loadRows(
     ...(code && { code }),
     ...(after && { after }),
   };
-  const call = api.GET('/api/0.3/imports/{import_id}/rows', {
-    params: { path: { import_id: id }, query },
-    signal,
-  });
-  const { data, headers } = await unwrap(call);
-  return { count: data.Count, rows: data.Results, next: getNextCursor(headers) };
+  const params = { path: { import_id: id }, query };
+  return loadPage(api.GET('/api/0.3/imports/{import_id}/rows', { params, signal }));
 }
 
 /** Maximum rows that are grouped together. */

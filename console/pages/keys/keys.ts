@@ -1,4 +1,4 @@
-import { api, unwrap, toReasonHeader } from '../../api/client.js';
+import { api, loadPage, unwrap, toReasonHeader } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 
 export type Key = components['schemas']['ApiKeyDto'];
@@ -21,12 +21,10 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
 ];
 
 /** Loads a page of keys. @param after number of keys before the page. */
-export async function loadKeys(after: string, signal: AbortSignal) {
+export function loadKeys(after: string, signal: AbortSignal) {
   const offset = Number(after || 0);
-  const call = api.GET('/api/0.3/api_keys', { params: { query: { offset, limit: PAGE } }, signal });
-  const { Count: count, Results: keys } = (await unwrap(call)).data;
-  const end = offset + keys.length;
-  return { count, keys, next: end < count ? String(end) : '' };
+  const params = { query: { offset, limit: PAGE } };
+  return loadPage(api.GET('/api/0.3/api_keys', { params, signal }), offset);
 }
 
 /** Creates a key. @throws ProblemError naming the invalid field. */
@@ -46,6 +44,6 @@ export async function suspendFuse(id: string, reason: string): Promise<void> {
 
 const DAY = 86_400_000;
 
-/** Returns the days until a key expires. @returns undefined for a key without expiry. */
-export const getDaysLeft = ({ expires }: Key, now = Date.now()): number | undefined =>
-  expires === null ? undefined : Math.ceil((Date.parse(expires) - now) / DAY);
+/** Returns the days until a key expires, or infinity for a key without expiry. */
+export const getDaysLeft = ({ expires }: Key, now = Date.now()): number =>
+  expires === null ? Infinity : Math.ceil((Date.parse(expires) - now) / DAY);

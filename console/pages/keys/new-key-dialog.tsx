@@ -3,8 +3,8 @@ import { type Action, useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
-import { SelectField, TextField } from '../../parts/field.js';
-import { ProblemNote } from '../../parts/problem-note.js';
+import { SelectField, TextField, toChoices } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { type NewKey, SCOPES, createKey } from './keys.js';
 
 const FIELDS = ['name', 'expires', 'networks'];
@@ -38,24 +38,18 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   return (
     // Stays open while the key is being created. Otherwise a key would exist that was never shown.
     <Dialog title="New API key" onClose={onClose} isWide isPersistent={action.isBusy}>
-      <Form
-        action={action}
-        onCreated={setCreatedKey}
-        onClose={() => {
-          if (!action.isBusy) onClose();
-        }}
-      />
+      <KeyForm action={action} onCreated={setCreatedKey} onCancel={() => void (action.isBusy || onClose())} />
     </Dialog>
   );
 }
 
-interface FormProps {
+interface KeyFormProps {
   action: Action;
   onCreated: (key: NewKey) => void;
-  onClose: () => void;
+  onCancel: () => void;
 }
 
-function Form({ action, onCreated, onClose }: FormProps) {
+function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
   // Fixed at opening, so that repeating a request with a lost response sends the same body.
   const [opened] = useState(Date.now);
   const [name, setName] = useState('');
@@ -64,24 +58,25 @@ function Form({ action, onCreated, onClose }: FormProps) {
   const [profile, setProfile] = useState<string>('standard');
   const [scopes, setScopes] = useState<Scopes>(['users:read']);
   useUnsavedWarning(name !== '' || networks !== '');
-  const create = (): Promise<boolean> =>
-    action.run(async () => {
-      const list = networks.split(/[\s,]+/).filter(Boolean);
-      const key = await createKey({
-        name,
-        profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
-        ...(scopes !== 'all' && { scopes: [...scopes] }),
-        ...(list.length > 0 && { networks: list }),
-        ...(days !== '' && { expires: new Date(opened + Number(days) * DAY).toISOString() }),
-      });
-      onCreated(key);
+  const create = async (): Promise<void> => {
+    const list = networks.split(/[\s,]+/).filter(Boolean);
+    const key = await createKey({
+      name,
+      profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
+      ...(scopes !== 'all' && { scopes: [...scopes] }),
+      ...(list.length > 0 && { networks: list }),
+      ...(days !== '' && { expires: new Date(opened + Number(days) * DAY).toISOString() }),
     });
+    onCreated(key);
+  };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
+    <Form
+      action={action}
+      work={create}
+      submitLabel="Create key"
+      onCancel={onCancel}
+      fields={FIELDS}
+      isDisabled={action.isBusy || scopes.length === 0}
     >
       <TextField
         name="name"
@@ -120,19 +115,10 @@ function Form({ action, onCreated, onClose }: FormProps) {
           hint="Used for SCIM. It cannot be changed later."
           value={profile}
           onValue={setProfile}
-          choices={PROVIDERS.map((each) => ({ value: each, text: each }))}
+          choices={toChoices(PROVIDERS)}
         />
       </div>
-      <ProblemNote problem={action.problem} fields={FIELDS} />
-      <div class="buttons end">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="primary" disabled={action.isBusy || scopes.length === 0}>
-          Create key
-        </button>
-      </div>
-    </form>
+    </Form>
   );
 }
 

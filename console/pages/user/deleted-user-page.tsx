@@ -18,7 +18,7 @@ import { ProfileFacts } from './profile.js';
 export function DeletedUserPage({ params: { id = '' } }: { params: Record<string, string> }) {
   const { data, problem } = useResource(id, (signal) => loadDeletedUsers({ uuid: id }, signal));
   const [isRestoring, setRestoring] = useState(false);
-  const user = data?.users[0];
+  const user = data?.rows[0];
   if (!user)
     return (
       <Page title={data ? 'Deleted user not found' : problem ? 'Deleted user' : 'Loading…'}>

@@ -21,18 +21,13 @@ export function History({ id }: { id: string }) {
   return (
     <Card title="History">
       <ProblemNote problem={problem} />
-      {data && data.events.length === 0 && <p class="muted">No events have been recorded.</p>}
+      {data && data.rows.length === 0 && <p class="muted">No events have been recorded.</p>}
       <ol class="timeline" aria-busy={isLoading}>
-        {data?.events.map((event) => (
+        {data?.rows.map((event) => (
           <Event key={event.id} event={event} />
         ))}
       </ol>
-      <Pager
-        count={data?.count}
-        shown={data?.events.length ?? 0}
-        unit={['event', 'events']}
-        next={data?.next ?? ''}
-      />
+      <Pager page={data} unit="event" />
     </Card>
   );
 }

@@ -51,7 +51,7 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
       </LabelledField>
       <datalist id={id}>
         {searchText &&
-          matches.data?.users.map((user) => (
+          matches.data?.rows.map((user) => (
             <option key={user.uuid} value={user.uuid}>
               {`${getDisplayName(user)} · ${text} · ${user.email}`}
             </option>

@@ -12,7 +12,7 @@ interface WaitingChange {
 
 /** Loads the changes of a user in imports that wait for a decision. */
 async function loadWaitingChanges(externalId: string, signal: AbortSignal): Promise<WaitingChange[]> {
-  const { runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
+  const { rows: runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
   const found = runs.map(async (run) => {
     const row = (await loadRowsById(run.id, [externalId], signal)).get(externalId);
     return row && row.changes.length > 0 ? [{ run, row }] : [];

@@ -1,12 +1,14 @@
 import type { User } from '../../api/client.js';
+import { getAllRoles } from '../../api/session.js';
 import { toHref } from '../../lib/url.js';
 import { getLabel } from '../../lib/text.js';
 import { Avatar, getDisplayName } from '../../parts/avatar.js';
-import { StatusPill } from '../../parts/pill.js';
+import { StatusPill, Tags } from '../../parts/pill.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
-export type UserColumn = Column<User>;
+/** A column, whose name is used in URLs. */
+export type UserColumn = Column<User> & { name: string };
 
 type TextField =
   'username' | 'email' | 'external_id' | 'phone' | 'mobile' | 'firstname' | 'surname' | 'known_as';
@@ -25,16 +27,6 @@ const createTimeColumn = (name: TimeField, sort?: string): UserColumn => ({
   ...(sort && { sort }),
   cell: (user) => <Time at={user[name]} />,
 });
-
-const Tags = ({ values }: { values: readonly string[] }) => (
-  <span class="tags">
-    {values.map((value) => (
-      <span key={value} class="tag">
-        {value}
-      </span>
-    ))}
-  </span>
-);
 
 const NAME: UserColumn = {
   name: 'name',
@@ -59,17 +51,8 @@ export const COLUMNS: readonly UserColumn[] = [
   createTextColumn('surname', 'surname'),
   createTextColumn('known_as'),
   createTextColumn('email', 'email'),
-  {
-    name: 'status',
-    title: 'Status',
-    sort: 'status',
-    cell: (user) => <StatusPill status={user.status} />,
-  },
-  {
-    name: 'roles',
-    title: 'Roles',
-    cell: (user) => <Tags values={[...user.roles, ...user.group_roles]} />,
-  },
+  { name: 'status', title: 'Status', sort: 'status', cell: ({ status }) => <StatusPill status={status} /> },
+  { name: 'roles', title: 'Roles', cell: (user) => <Tags values={getAllRoles(user)} /> },
   createTextColumn('external_id', 'external_id'),
   createTextColumn('phone'),
   createTextColumn('mobile'),

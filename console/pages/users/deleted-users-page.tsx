@@ -1,13 +1,11 @@
 import { useResource } from '../../api/resource.js';
-import { DELETED_PAGE, loadDeletedUsers } from '../../api/users.js';
-import { formatCount } from '../../lib/text.js';
-import { setQuery, toHref, useUrl } from '../../lib/url.js';
+import { loadDeletedUsers } from '../../api/users.js';
+import { toHref, useUrl } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { getDisplayName } from '../../parts/avatar.js';
+import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
-import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
-import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 
 /** The list of deleted users, the last deletion first. */
@@ -15,11 +13,9 @@ export function DeletedUsersPage() {
   const { query } = useUrl();
   const search = query.get('q') ?? '';
   const offset = Number(query.get('after') ?? 0);
-  const { data, problem, isLoading } = useResource(`${offset} ${search}`, (signal) =>
+  const list = useResource(`${offset} ${search}`, (signal) =>
     loadDeletedUsers({ offset, ...(search && { search }) }, signal),
   );
-  const count = data?.count ?? 0;
-  const move = (to: number) => () => setQuery({ after: to > 0 ? String(to) : undefined });
   return (
     <Page
       title="Deleted users"
@@ -29,52 +25,28 @@ export function DeletedUsersPage() {
         </a>
       }
     >
-      <form
-        class="toolbar"
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-        }}
-      >
+      <div class="toolbar" role="search">
         <SearchField name="q" label="Search" placeholder="Part of a name, username, e-mail or external ID" />
-      </form>
-      <ProblemNote problem={problem} />
-      <Table
+      </div>
+      <List
         caption="Deleted users"
-        rows={data?.users ?? []}
+        list={list}
+        unit="deleted user"
         getKey={({ uuid }) => uuid}
-        isLoading={isLoading}
-        hasFailed={problem !== undefined && !data}
         empty={search ? 'No deleted users match this search.' : 'No users have been deleted.'}
         columns={[
           {
-            name: 'name',
             title: 'Name',
             cell: (user) => <a href={toHref(`/users/deleted/${user.uuid}`)}>{getDisplayName(user)}</a>,
           },
-          { name: 'username', title: 'Username', cell: ({ username }) => username },
-          { name: 'email', title: 'E-mail', cell: ({ email }) => email },
-          { name: 'deleted', title: 'Deleted', cell: ({ deleted }) => <Time at={deleted} /> },
-          { name: 'by', title: 'By', cell: ({ deleted_by: by }) => by && <ActorName actor={by} /> },
-          { name: 'reason', title: 'Reason', cell: ({ reason }) => reason },
-          { name: 'removal', title: 'Final removal', cell: (user) => <Time at={user.final_removal} /> },
+          { title: 'Username', cell: ({ username }) => username },
+          { title: 'E-mail', cell: ({ email }) => email },
+          { title: 'Deleted', cell: ({ deleted }) => <Time at={deleted} /> },
+          { title: 'By', cell: ({ deleted_by: by }) => by && <ActorName actor={by} /> },
+          { title: 'Reason', cell: ({ reason }) => reason },
+          { title: 'Final removal', cell: (user) => <Time at={user.final_removal} /> },
         ]}
       />
-      <nav class="pager" aria-label="Pages">
-        <span>{formatCount(count, 'deleted user')}</span>
-        <span class="buttons">
-          {offset > 0 && (
-            <button type="button" onClick={move(offset - DELETED_PAGE)}>
-              Previous
-            </button>
-          )}
-          {offset + DELETED_PAGE < count && (
-            <button type="button" onClick={move(offset + DELETED_PAGE)}>
-              Next
-            </button>
-          )}
-        </span>
-      </nav>
     </Page>
   );
 }

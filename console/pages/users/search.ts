@@ -1,4 +1,4 @@
-import { type User, api, unwrap, getNextCursor } from '../../api/client.js';
+import { type ListPage, type User, api, loadPage } from '../../api/client.js';
 import type { paths } from '../../api/generated.js';
 
 type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['query']>;
@@ -23,20 +23,13 @@ function toQuery(page: URLSearchParams): Query {
   };
 }
 
-export interface UserList {
-  count: number;
-  users: User[];
-  next: string;
-}
-
-export async function searchUsers(
+export function searchUsers(
   page: URLSearchParams,
   signal: AbortSignal,
   limit = PAGE,
-): Promise<UserList> {
-  const call = api.GET('/api/0.3/users/search', { params: { query: { ...toQuery(page), limit } }, signal });
-  const { data, headers } = await unwrap(call);
-  return { count: data.Count, users: data.Results, next: getNextCursor(headers) };
+): Promise<ListPage<User>> {
+  const params = { query: { ...toQuery(page), limit } };
+  return loadPage(api.GET('/api/0.3/users/search', { params, signal }));
 }
 
 /** Returns the conditions that all users in the list meet. */

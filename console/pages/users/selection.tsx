@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
-import { api, unwrap } from '../../api/client.js';
+import { type ListPage, type User, api, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 import { useRoles } from '../../api/roles.js';
 import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { Confirm } from '../../parts/dialog.js';
-import { CheckField, SelectField, TextField } from '../../parts/field.js';
+import { CheckField, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { ManagerField } from '../user/manager-field.js';
 import type { UserColumn } from './columns.js';
-import { type UserList, getExportUrl, toFilters } from './search.js';
+import { getExportUrl, toFilters } from './search.js';
 
 /** Maximum users of a bulk change that lists its users. */
 const MAX_SELECTED = 10_000;
@@ -26,10 +26,10 @@ type SetSelection = (selection: Selection) => void;
 /** Returns the column with a checkbox for each user. The checkbox in its header selects the page. */
 export function createSelectionColumn(
   { ids, isAll }: Selection,
-  page: UserList | undefined,
+  page: ListPage<User> | undefined,
   set: SetSelection,
 ): UserColumn {
-  const users = page?.users ?? [];
+  const users = page?.rows ?? [];
   const isChecked = (id: string): boolean => isAll || ids.has(id);
   const select = (changed: readonly string[], isSelected: boolean): void => {
     const known = isAll ? users.map(({ uuid }) => uuid) : [...ids];
@@ -141,12 +141,7 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
     <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
       <p>The plan is shown first. Nothing changes until you apply it, and it can be reverted later.</p>
       {field === 'role' && (
-        <SelectField
-          name="role"
-          value={value}
-          choices={roles.map((role) => ({ value: role, text: role }))}
-          onValue={setChosen}
-        />
+        <SelectField name="role" value={value} choices={toChoices(roles)} onValue={setChosen} />
       )}
       {field === 'manager_uuid' && <ManagerField value={value} onValue={setChosen} error={undefined} />}
       {field === 'dataset' && (

@@ -4,13 +4,11 @@ import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, toHref, useUrl } from '../../lib/url.js';
-import { SelectField } from '../../parts/field.js';
+import { ANY, SelectField, toChoices } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
+import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
-import { Pager } from '../../parts/pager.js';
-import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
-import { Table } from '../../parts/table.js';
 import { UserLink } from '../../parts/user-link.js';
 import { ColumnChoice } from './column-choice.js';
 import { parseColumns } from './columns.js';
@@ -22,9 +20,7 @@ export function UsersPage({ user }: { user: User }) {
   const { query } = useUrl();
   const searchQuery = new URLSearchParams(query);
   searchQuery.delete('columns');
-  const { data, problem, isLoading } = useResource(searchQuery.toString(), (signal) =>
-    searchUsers(searchQuery, signal),
-  );
+  const list = useResource(searchQuery.toString(), (signal) => searchUsers(searchQuery, signal));
   const columns = parseColumns(query.get('columns'));
   const filters = JSON.stringify(toFilters(searchQuery));
   const [chosen, setChosen] = useState({ filters, selection: NO_SELECTION });
@@ -47,52 +43,47 @@ export function UsersPage({ user }: { user: User }) {
               <a class="button primary" href={toHref('/users/new')}>
                 New user
               </a>
+              <a
+                class="button"
+                href={getExportUrl(searchQuery)}
+                download
+                title="Export all users in this list as CSV, in the columns of an import file"
+              >
+                <Icon name="imports" />
+                Export
+              </a>
             </>
-          )}
-          {isWebmaster(user) && (
-            <a
-              class="button"
-              href={getExportUrl(searchQuery)}
-              download
-              title="Export all users in this list as CSV, in the columns of an import file"
-            >
-              <Icon name="imports" />
-              Export
-            </a>
           )}
         </>
       }
     >
       <Filters isFull={isWebmaster(user)} />
       {isWebmaster(user) && (
-        <SelectionBar selection={selection} count={data?.count ?? 0} query={searchQuery} onChange={select} />
+        <SelectionBar
+          selection={selection}
+          count={list.data?.count ?? 0}
+          query={searchQuery}
+          onChange={select}
+        />
       )}
       {manager && (
         <p>
           Direct reports of <UserLink id={manager} />. <a href={toHref('/users')}>Show all users</a>
         </p>
       )}
-      <ProblemNote problem={problem} />
-      {!(problem && !data) && (
-        <Table
-          caption="Users"
-          hasCards
-          columns={isWebmaster(user) ? [createSelectionColumn(selection, data, select), ...columns] : columns}
-          rows={data?.users ?? []}
-          getKey={(each) => each.uuid}
-          sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
-          order={query.get('order') === 'asc' ? 'asc' : 'desc'}
-          onSort={(sort, order) => setQuery({ sort, order, after: undefined })}
-          isLoading={isLoading}
-          hasFailed={problem !== undefined && !data}
-          empty="No users match."
-        />
-      )}
-      <Pager
-        count={data?.count}
-        shown={data?.users.length ?? 0}
-        unit={['user', 'users']}
-        next={data?.next ?? ''}
+      <List
+        caption="Users"
+        hasCards
+        list={list}
+        unit="user"
+        columns={
+          isWebmaster(user) ? [createSelectionColumn(selection, list.data, select), ...columns] : columns
+        }
+        getKey={(each) => each.uuid}
+        sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
+        order={query.get('order') === 'asc' ? 'asc' : 'desc'}
+        onSort={(sort, order) => setQuery({ sort, order, after: undefined })}
+        empty="No users match."
       />
     </Page>
   );
@@ -104,13 +95,7 @@ function Filters({ isFull }: { isFull: boolean }) {
   const value = (name: string): string => query.get(name) ?? '';
   const choose = (name: string) => (chosen: string) => setQuery({ [name]: chosen, after: undefined });
   return (
-    <form
-      class="toolbar"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-      }}
-    >
+    <div class="toolbar" role="search">
       <SearchField
         name="q"
         label="Search"
@@ -122,17 +107,14 @@ function Filters({ isFull }: { isFull: boolean }) {
           name="status"
           value={value('status')}
           onValue={choose('status')}
-          choices={[
-            { value: '', text: 'Any' },
-            ...['Active', 'Blocked'].map((each) => ({ value: each, text: each })),
-          ]}
+          choices={[ANY, ...toChoices(['Active', 'Blocked'])]}
         />
       )}
       <SelectField
         name="role"
         value={value('role')}
         onValue={choose('role')}
-        choices={[{ value: '', text: 'Any' }, ...roles.map((each) => ({ value: each, text: each }))]}
+        choices={[ANY, ...toChoices(roles)]}
       />
       {isFull && (
         <SelectField
@@ -140,14 +122,10 @@ function Filters({ isFull }: { isFull: boolean }) {
           label="External ID"
           value={value('linked')}
           onValue={choose('linked')}
-          choices={[
-            { value: '', text: 'Any' },
-            { value: 'yes', text: 'Set' },
-            { value: 'no', text: 'Not set' },
-          ]}
+          choices={[ANY, { value: 'yes', text: 'Set' }, { value: 'no', text: 'Not set' }]}
         />
       )}
       {isFull && <SearchField name="managed_by" label="Data set" placeholder="Any" maxLength={64} isSmall />}
-    </form>
+    </div>
   );
 }

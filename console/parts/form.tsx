@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact';
+import type { Action } from '../api/resource.js';
+import { ProblemNote } from './problem-note.js';
+
+interface FormProps {
+  action: Action;
+  work: () => Promise<void>;
+  children: ComponentChildren;
+  /** Label of the submit button. */
+  submitLabel: string;
+  onCancel: () => void;
+  /** Fields that show their errors themselves. */
+  fields?: readonly string[];
+  isDangerous?: boolean;
+  isDisabled?: boolean;
+  /** True if Cancel has the initial focus. */
+  isCautious?: boolean;
+}
+
+/** A form with the problem of its action, and buttons to submit and to cancel. */
+export function Form(props: FormProps) {
+  const { action, work, children, submitLabel, onCancel, fields = [] } = props;
+  const { isDangerous = false, isDisabled = false, isCautious = false } = props;
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(work);
+      }}
+    >
+      {children}
+      <ProblemNote problem={action.problem} fields={fields} />
+      <div class="buttons end">
+        <button type="button" autofocus={isCautious} onClick={onCancel}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          class={isDangerous ? 'danger' : 'primary'}
+          disabled={isDisabled}
+          aria-disabled={action.isBusy}
+        >
+          {submitLabel}
+        </button>
+      </div>
+    </form>
+  );
+}
