@@ -3,15 +3,13 @@ import type { components } from '../api/generated.js';
 import { useAction, useInterval, useResource } from '../api/resource.js';
 import { addScheduledFile } from '../api/upload.js';
 import { formatCount, formatSize, showFileName } from '../lib/text.js';
-import { toHref } from '../lib/url.js';
+import { DropZone } from '../parts/drop-zone.js';
 import { Card, FactsCard, Page } from '../parts/page.js';
-import { Pill, StatePill } from '../parts/pill.js';
 import { ProblemNote } from '../parts/problem-note.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { showToast } from '../parts/toast.js';
-import { getTitle } from './import/runs.js';
-import { DropZone } from '../parts/drop-zone.js';
+import { RunsCard } from './import/runs-card.js';
 
 type Schedule = components['schemas']['ScheduleDto'];
 
@@ -30,50 +28,15 @@ async function takeFiles(): Promise<void> {
 }
 
 const FILES: readonly Column<Schedule['files'][number]>[] = [
-  { name: 'name', title: 'File', cell: ({ name }) => name },
-  { name: 'reason', title: 'Why it waits', cell: ({ reason }) => reason },
-  {
-    name: 'size',
-    title: 'Size',
-    isNumber: true,
-    isExtra: true,
-    cell: ({ size }) => size !== null && formatSize(size),
-  },
-  {
-    name: 'modified',
-    title: 'Changed',
-    isExtra: true,
-    cell: ({ modified }) => modified && <Time at={modified} />,
-  },
-];
-
-const DATASETS: readonly Column<Schedule['datasets'][number]>[] = [
-  {
-    name: 'dataset',
-    title: 'Data set',
-    cell: ({ dataset, overdue }) => (
-      <>
-        <a href={toHref('/imports', { dataset })}>{dataset}</a> {overdue && <Pill tone="bad">Overdue</Pill>}
-      </>
-    ),
-  },
-  {
-    name: 'run',
-    title: 'Last import',
-    cell: ({ last_run: run }) => <a href={toHref(`/imports/${run.id}`)}>{getTitle(run)}</a>,
-  },
-  { name: 'state', title: 'State', cell: ({ last_run: { state } }) => <StatePill state={state} /> },
-  {
-    name: 'completed',
-    title: 'Last completed',
-    isExtra: true,
-    cell: ({ last_completed: time }) => (time ? <Time at={time} /> : 'never'),
-  },
+  { title: 'File', cell: ({ name }) => name },
+  { title: 'Why it waits', cell: ({ reason }) => reason },
+  { title: 'Size', isNumber: true, isExtra: true, cell: ({ size }) => size !== null && formatSize(size) },
+  { title: 'Changed', isExtra: true, cell: ({ modified }) => modified && <Time at={modified} /> },
 ];
 
 /** The schedule: its times, the waiting files in its folder, and the last import of each data set. */
 export function SchedulePage() {
-  const { data, problem, isLoading, reload } = useResource('schedule', loadSchedule);
+  const { data, problem, reload } = useResource('schedule', loadSchedule);
   useInterval(RELOAD_MILLIS, reload);
   const action = useAction();
   const run = (work: () => Promise<void>) => void action.run(work).then(reload);
@@ -120,16 +83,7 @@ export function SchedulePage() {
           </>
         )}
         {data && (
-          <Card title="Last import of each data set" isFlush>
-            <Table
-              caption="Last imports"
-              columns={DATASETS}
-              rows={data.datasets}
-              getKey={({ dataset }) => dataset}
-              isLoading={isLoading && !data}
-              empty="No file has been imported yet."
-            />
-          </Card>
+          <RunsCard title="Last import of each data set" caption="Last imports" runs={data.datasets} />
         )}
       </div>
     </Page>

@@ -116,27 +116,29 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-interface ConfirmButtonProps extends Omit<ConfirmProps, 'confirmLabel' | 'onClose'> {
+export interface ConfirmButtonProps extends Omit<ConfirmProps, 'confirmLabel' | 'onClose'> {
   text: string;
   /** Label of the confirm button. By default, the text of the button. */
   confirmLabel?: string;
+  /** Called after the confirmation was closed. */
+  onClose?: () => void;
   isPrimary?: boolean;
 }
 
 /** A button with a confirmation. */
-export function ConfirmButton({
-  text,
-  confirmLabel = text,
-  isPrimary = false,
-  ...confirm
-}: ConfirmButtonProps) {
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { text, confirmLabel = text, isPrimary = false, onClose, ...confirm } = props;
   const [isOpen, setOpen] = useState(false);
+  const close = (): void => {
+    setOpen(false);
+    onClose?.();
+  };
   return (
     <>
       <button type="button" class={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)}>
         {text}
       </button>
-      {isOpen && <Confirm {...confirm} confirmLabel={confirmLabel} onClose={() => setOpen(false)} />}
+      {isOpen && <Confirm {...confirm} confirmLabel={confirmLabel} onClose={close} />}
     </>
   );
 }

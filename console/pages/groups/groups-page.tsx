@@ -9,10 +9,7 @@ import { Time } from '../../parts/time.js';
 import { type Group, loadGroups } from './groups.js';
 
 const COLUMNS: readonly Column<Group>[] = [
-  {
-    title: 'Name',
-    cell: ({ uuid, display_name }) => <a href={toHref(`/groups/${uuid}`)}>{display_name}</a>,
-  },
+  { title: 'Name', cell: ({ uuid, display_name }) => <a href={toHref(`/groups/${uuid}`)}>{display_name}</a> },
   { title: 'Roles for members', cell: ({ roles }) => <Tags values={roles} none="no roles" /> },
   { title: 'External ID', cell: ({ external_id }) => external_id && <code>{external_id}</code> },
   { title: 'Updated', cell: ({ updated }) => <Time at={updated} /> },

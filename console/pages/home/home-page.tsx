@@ -1,15 +1,11 @@
-import type { ComponentChildren } from 'preact';
-import type { Run } from '../../api/client.js';
 import { useInterval, useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
 import { formatCount, formatNumber } from '../../lib/text.js';
 import { Card, Page } from '../../parts/page.js';
-import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
-import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { Bar } from '../import/bar.js';
-import { WAITING, getTitle } from '../import/runs.js';
+import { RunsCard } from '../import/runs-card.js';
+import { WAITING } from '../import/runs.js';
 import { type Overview, type Statistics, loadOverview } from './home.js';
 import { Plot, type Series } from './plot.js';
 
@@ -55,16 +51,12 @@ function formatSummary(statistics: Statistics): string {
   const waiting = countWaiting(statistics);
   const [ending, blown] = [keys.expiring.length, keys.fuses_blown];
   const parts = [
-    ...(imports.overdue === true ? ['imports are overdue'] : []),
-    ...(waiting > 0
-      ? [`${formatCount(waiting, 'import')} ${waiting === 1 ? 'is' : 'are'} waiting for a decision`]
-      : []),
-    ...(blown > 0
-      ? [`${formatCount(blown, 'key')} ${blown === 1 ? 'was' : 'were'} stopped after blocking too many users`]
-      : []),
-    ...(ending > 0 ? [`${formatCount(ending, 'key')} ${ending === 1 ? 'expires' : 'expire'} soon`] : []),
+    imports.overdue === true && 'imports are overdue',
+    waiting > 0 && `${formatCount(waiting, 'import is', 'imports are')} waiting for a decision`,
+    blown > 0 && `${formatCount(blown, 'key was', 'keys were')} stopped after blocking too many users`,
+    ending > 0 && `${formatCount(ending, 'key expires', 'keys expire')} soon`,
   ];
-  const text = parts.join(', ');
+  const text = parts.filter(Boolean).join(', ');
   return text === ''
     ? 'Everything is in order. Nothing needs your attention.'
     : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -96,30 +88,22 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
         />
       </ul>
       {waiting.length > 0 && (
-        <Card title="Waiting for a decision" isFlush>
-          <Runs
-            caption="Waiting imports"
-            runs={waiting.map((run) => ({ dataset: run.options.dataset, run }))}
-          />
-        </Card>
+        <RunsCard
+          title="Waiting for a decision"
+          caption="Waiting imports"
+          runs={waiting.map((run) => ({ dataset: run.options.dataset, last_run: run }))}
+        />
       )}
       <div class="plots">
-        <Card title="Changes to users">
-          <Plot title="Changes to users" days={days} series={CHANGES} />
-        </Card>
-        <Card title="Status changes">
-          <Plot title="Status changes" days={days} series={BLOCKS} />
-        </Card>
-        <Card title="Imports">
-          <Plot title="Imports" days={days} series={IMPORTS} />
-        </Card>
+        <Plot title="Changes to users" days={days} series={CHANGES} />
+        <Plot title="Status changes" days={days} series={BLOCKS} />
+        <Plot title="Imports" days={days} series={IMPORTS} />
       </div>
-      <Card title="Last import of each data set" isFlush>
-        <Runs
-          caption="Last imports"
-          runs={imports.datasets.map(({ dataset, last_run: run }) => ({ dataset, run }))}
-        />
-      </Card>
+      <RunsCard
+        title="Last import of each data set"
+        caption="Last imports"
+        runs={imports.datasets.map(({ dataset, last_run }) => ({ dataset, last_run }))}
+      />
       {keys.expiring.length > 0 && (
         <Card title="Keys expiring soon">
           <ul class="stack">
@@ -135,46 +119,23 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
   );
 }
 
-function StatisticLink(props: {
+interface StatisticProps {
   value: number;
   /** True if the value is a lower bound. */
   more?: boolean;
   text: string;
   to: string;
   isBad?: boolean;
-}): ComponentChildren {
-  const { value, more = false, text, to, isBad = false } = props;
-  return (
-    <li>
-      <a href={to} class={isBad ? 'warn' : ''}>
-        <strong>
-          {formatNumber(value)}
-          {more && '+'}
-        </strong>
-        <span>{text}</span>
-      </a>
-    </li>
-  );
 }
 
-type RunSummary = Pick<Run, 'id' | 'file' | 'reverts' | 'state' | 'created' | 'counts' | 'missing'>;
-
-const Runs = ({ caption, runs }: { caption: string; runs: { dataset: string; run: RunSummary }[] }) => (
-  <Table
-    caption={caption}
-    rows={runs}
-    getKey={({ run }) => run.id}
-    empty="No file has been imported yet."
-    columns={[
-      { name: 'dataset', title: 'Data set', cell: ({ dataset }) => dataset },
-      {
-        name: 'file',
-        title: 'File',
-        cell: ({ run }) => <a href={toHref(`/imports/${run.id}`)}>{getTitle(run)}</a>,
-      },
-      { name: 'state', title: 'State', cell: ({ run }) => <StatePill state={run.state} /> },
-      { name: 'outcome', title: 'Outcome', cell: ({ run }) => <Bar run={run} /> },
-      { name: 'created', title: 'Received', cell: ({ run }) => <Time at={run.created} /> },
-    ]}
-  />
+const StatisticLink = ({ value, more = false, text, to, isBad = false }: StatisticProps) => (
+  <li>
+    <a href={to} class={isBad ? 'warn' : ''}>
+      <strong>
+        {formatNumber(value)}
+        {more && '+'}
+      </strong>
+      <span>{text}</span>
+    </a>
+  </li>
 );

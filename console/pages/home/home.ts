@@ -1,5 +1,6 @@
 import { type Run, api, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
+import { UNDECIDED } from '../import/runs.js';
 
 export type Statistics = components['schemas']['StatisticsDto'];
 export type Day = components['schemas']['DayDto'];
@@ -18,19 +19,11 @@ const getUtcOffset = (): number => Math.trunc(-new Date().getTimezoneOffset() / 
 
 /** Loads all data of the home page in parallel. */
 export async function loadOverview(signal: AbortSignal): Promise<Overview> {
+  const days = { days: DAYS, utc_offset: getUtcOffset() };
+  const undecided = { state: UNDECIDED, limit: MAX_WAITING };
   const [statistics, waiting] = await Promise.all([
-    unwrap(
-      api.GET('/api/0.3/statistics', {
-        params: { query: { days: DAYS, utc_offset: getUtcOffset() } },
-        signal,
-      }),
-    ),
-    unwrap(
-      api.GET('/api/0.3/imports', {
-        params: { query: { state: ['needs_approval', 'planned'], limit: MAX_WAITING } },
-        signal,
-      }),
-    ),
+    unwrap(api.GET('/api/0.3/statistics', { params: { query: days }, signal })),
+    unwrap(api.GET('/api/0.3/imports', { params: { query: undecided }, signal })),
   ]);
   return { statistics: statistics.data, waiting: waiting.data.Results };
 }

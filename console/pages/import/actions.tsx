@@ -8,10 +8,11 @@ import { showToast } from '../../parts/toast.js';
 import { countBlocked, countChanged, getCount, isWaiting, getTitle } from './runs.js';
 
 interface RunAction {
-  label: string;
-  /** Label of the button on the page. */
-  buttonText: string;
-  kind: 'primary' | 'danger' | '';
+  /** Text of the button on the page. */
+  text: string;
+  confirmLabel?: string;
+  isPrimary?: boolean;
+  isDangerous: boolean;
   /** Text about the effect of the action and the number of affected users. */
   explanation: string;
   successText: string;
@@ -60,36 +61,34 @@ const formatFailures = (run: Run): string => {
 };
 
 const createApproval = (run: Run): RunAction => ({
-  label: run.state === 'planned' ? 'Apply' : 'Approve',
-  buttonText: run.state === 'planned' ? 'Apply the plan' : 'Approve',
-  kind: countBlocked(run) + getCount(run, 'deleted') > 0 ? 'danger' : 'primary',
+  text: run.state === 'planned' ? 'Apply the plan' : 'Approve',
+  confirmLabel: run.state === 'planned' ? 'Apply' : 'Approve',
+  isPrimary: true,
+  isDangerous: countBlocked(run) + getCount(run, 'deleted') > 0,
   explanation: `${formatPlannedChanges(run)}${formatFailures(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/apply', toParams(id, reason))),
 });
 
 const createRejection = (run: Run): RunAction => ({
-  label: 'Reject',
-  buttonText: 'Reject',
-  kind: 'danger',
+  text: 'Reject',
+  isDangerous: true,
   explanation: `This file will not be applied. ${formatCount(countChanged(run), 'user')} will stay unchanged.`,
   successText: 'The import was rejected.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/reject', toParams(id, reason))),
 });
 
 const createCancellation = (run: Run): RunAction => ({
-  label: 'Stop',
-  buttonText: 'Stop',
-  kind: 'danger',
+  text: 'Stop',
+  isDangerous: true,
   explanation: `The import stops after the current batch. About ${formatCount(run.progress.rows_done, 'row')} ${run.progress.rows_done === 1 ? 'has' : 'have'} been processed so far. Changes that are already applied are kept and can be reverted.`,
   successText: 'The import is stopping.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/cancel', toParams(id, reason))),
 });
 
 const createRevert = (run: Run): RunAction => ({
-  label: 'Revert',
-  buttonText: 'Revert',
-  kind: 'danger',
+  text: 'Revert',
+  isDangerous: true,
   explanation: `A new run reverts this import. ${formatRevertedChanges(run)}Values that have changed since then are kept and listed as conflicts.`,
   successText: 'The revert has started.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/revert', toParams(id, reason))),
@@ -108,6 +107,7 @@ const ACTIONS_OF_STATE: Partial<Record<Run['state'], ((run: Run) => RunAction)[]
 
 /** Buttons for the actions that the state of a run allows, each with a confirmation. */
 export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
+  // Stays if the state changes meanwhile, so that the confirmation can show the problem.
   const [open, setOpen] = useState<RunAction>();
   const possible = run.reverted_by === null ? (ACTIONS_OF_STATE[run.state] ?? []) : [];
   const actions = possible.map((action) => action(run));
@@ -115,19 +115,19 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
     <div class={`buttons${isWaiting(run) ? ' decision' : ''}`}>
       {actions.map((action) => (
         <button
-          key={action.label}
+          key={action.text}
           type="button"
-          class={action.label === 'Approve' || action.label === 'Apply' ? 'primary' : ''}
+          class={action.isPrimary ? 'primary' : ''}
           onClick={() => setOpen(action)}
         >
-          {action.buttonText}
+          {action.text}
         </button>
       ))}
       {open && (
         <Confirm
-          title={`${open.label} ${getTitle(run)}`}
-          confirmLabel={open.label}
-          isDangerous={open.kind === 'danger'}
+          title={`${open.confirmLabel ?? open.text} ${getTitle(run)}`}
+          confirmLabel={open.confirmLabel ?? open.text}
+          isDangerous={open.isDangerous}
           onClose={() => setOpen(undefined)}
           work={async (reason) => {
             const { data } = await open.send(run.id, reason).catch((thrown: unknown) => {

@@ -110,8 +110,8 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
           <Table
             caption="Failed rows"
             columns={[
-              { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line },
-              { name: 'who', title: 'Person', cell: showPerson },
+              { title: 'Line', isNumber: true, cell: ({ line }) => line },
+              { title: 'Person', cell: showPerson },
               ...file.columns.map((title, column) => ({
                 name: String(column),
                 title,

@@ -26,10 +26,10 @@ export function Decisions({ run }: { run: Run }) {
         rows={data}
         getKey={({ id }) => id}
         columns={[
-          { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} /> },
-          { name: 'action', title: 'Action', cell: ({ action }) => formatCode(action) },
-          { name: 'actor', title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
-          { name: 'reason', title: 'Reason', cell: ({ reason }) => reason && <q>{reason}</q> },
+          { title: 'Time', cell: ({ time }) => <Time at={time} /> },
+          { title: 'Action', cell: ({ action }) => formatCode(action) },
+          { title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
+          { title: 'Reason', cell: ({ reason }) => reason && <q>{reason}</q> },
         ]}
       />
     </Card>

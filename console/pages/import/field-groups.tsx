@@ -75,13 +75,9 @@ export const ChangeTable = ({ caption, changes }: { caption: string; changes: re
     rows={changes}
     getKey={(change) => String(changes.indexOf(change))}
     columns={[
-      { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
-      { name: 'who', title: 'Person', cell: ({ person }) => person },
-      {
-        name: 'change',
-        title: 'Change',
-        cell: ({ change, isFirst }) => <Change of={change} isFirst={isFirst} />,
-      },
+      { title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
+      { title: 'Person', cell: ({ person }) => person },
+      { title: 'Change', cell: ({ change, isFirst }) => <Change of={change} isFirst={isFirst} /> },
     ]}
   />
 );

@@ -30,10 +30,7 @@ const TONES: Record<Row['outcome'], Tone> = {
 
 const buildColumns = (run: Run): readonly Column<Row>[] => [
   { title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
-  {
-    title: 'Outcome',
-    cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{formatCode(outcome)}</Pill>,
-  },
+  { title: 'Outcome', cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{formatCode(outcome)}</Pill> },
   { title: 'Person', cell: (row) => <RowPerson row={row} /> },
   { title: 'Changes', cell: (row) => <RowChanges row={row} run={run} /> },
 ];

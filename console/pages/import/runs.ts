@@ -19,7 +19,7 @@ const OUTCOMES: readonly Outcome[] = [
 
 /** Filter value for all states that wait for a decision. */
 export const WAITING = 'waiting';
-const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
+export const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
 
 /** Returns true if a run waits for a decision. */
 export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);

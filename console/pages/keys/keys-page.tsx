@@ -48,7 +48,7 @@ export function KeysPage() {
   );
 }
 
-const buildColumns = (onChange: () => void): readonly Column<Key>[] => [
+const buildColumns = (onClose: () => void): readonly Column<Key>[] => [
   {
     title: 'Name',
     cell: ({ name, id, profile }) => (
@@ -79,7 +79,7 @@ const buildColumns = (onChange: () => void): readonly Column<Key>[] => [
     ),
   },
   { title: 'Created', cell: ({ created }) => <Time at={created} /> },
-  { title: 'Actions', cell: (key) => key.state === 'active' && <Actions of={key} onChange={onChange} /> },
+  { title: 'Actions', cell: (key) => key.state === 'active' && <Actions of={key} onClose={onClose} /> },
 ];
 
 function State({ of: key }: { of: Key }) {
@@ -99,7 +99,7 @@ function State({ of: key }: { of: Key }) {
   );
 }
 
-const Actions = ({ of: { id, name, fuse_blown }, onChange }: { of: Key; onChange: () => void }) => (
+const Actions = ({ of: { id, name, fuse_blown }, onClose }: { of: Key; onClose: () => void }) => (
   <span class="buttons">
     <a class="button" href={toHref('/audit', { actor: id })}>
       Activity
@@ -110,10 +110,10 @@ const Actions = ({ of: { id, name, fuse_blown }, onChange }: { of: Key; onChange
         title={`Suspend the fuse of ${name}`}
         confirmLabel="Suspend for an hour"
         isDangerous
+        onClose={onClose}
         work={async (reason) => {
           await suspendFuse(id, reason);
           showToast(`The fuse of ${name} is suspended for an hour.`);
-          onChange();
         }}
       >
         <p>
@@ -126,10 +126,10 @@ const Actions = ({ of: { id, name, fuse_blown }, onChange }: { of: Key; onChange
       text="Revoke"
       title={`Revoke ${name}`}
       isDangerous
+      onClose={onClose}
       work={async (reason) => {
         await revokeKey(id, reason);
         showToast(`${name} was revoked.`);
-        onChange();
       }}
     >
       <p>Further requests with this key are rejected immediately. A revoked key cannot be restored.</p>

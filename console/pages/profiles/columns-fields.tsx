@@ -29,19 +29,10 @@ export function ColumnsFields({ editing }: { editing: Editing }) {
         getKey={(source) => source}
         empty="Drop a file to see its columns."
         columns={[
-          { name: 'source', title: 'Column in the file', cell: (source) => <code>{source}</code> },
+          { title: 'Column in the file', cell: (source) => <code>{source}</code> },
+          { title: 'First cells', cell: (source) => <span class="muted">{samplesOf(source)}</span> },
+          { title: 'Import as', cell: (source) => <Target source={source} editing={editing} /> },
           {
-            name: 'samples',
-            title: 'First cells',
-            cell: (source) => <span class="muted">{samplesOf(source)}</span>,
-          },
-          {
-            name: 'target',
-            title: 'Import as',
-            cell: (source) => <Target source={source} editing={editing} />,
-          },
-          {
-            name: 'also',
             title: 'Also as',
             cell: (source) => (
               <Pick

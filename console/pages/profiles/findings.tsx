@@ -44,7 +44,6 @@ export function Problems({ preview }: { preview: Preview }) {
       getKey={({ first: { field, code, message } }) => `${field} ${code} ${message}`}
       columns={[
         {
-          name: 'what',
           title: 'Problem',
           cell: ({ first: { field, message, refuses } }) => (
             <>
@@ -53,12 +52,8 @@ export function Problems({ preview }: { preview: Preview }) {
             </>
           ),
         },
-        { name: 'lines', title: 'Lines', cell: ({ lines }) => formatLines(lines) },
-        {
-          name: 'value',
-          title: 'First value',
-          cell: ({ first: { value } }) => value !== undefined && <code>{value}</code>,
-        },
+        { title: 'Lines', cell: ({ lines }) => formatLines(lines) },
+        { title: 'First value', cell: ({ first: { value } }) => value !== undefined && <code>{value}</code> },
       ]}
     />
   );
@@ -81,8 +76,8 @@ export function FirstRows({ preview: { rows } }: { preview: Preview }) {
       rows={rows}
       getKey={({ line }) => String(line)}
       columns={[
-        { name: 'line', title: 'Line', isNumber: true, cell: ({ line }) => line },
-        { name: 'outcome', title: 'Outcome', cell: ({ outcome }) => formatCode(outcome) },
+        { title: 'Line', isNumber: true, cell: ({ line }) => line },
+        { title: 'Outcome', cell: ({ outcome }) => formatCode(outcome) },
         ...fields.map((field) => ({
           name: field,
           title: getLabel(field),

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
-import { Confirm } from '../../parts/dialog.js';
+import { ConfirmButton } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
@@ -12,7 +11,6 @@ import { type Profile, deleteProfile, loadProfiles, toProfileHref } from './prof
 /** The list of import profiles. */
 export function ProfilesPage() {
   const { data, problem, isLoading, reload } = useResource('profiles', loadProfiles);
-  const [profileToDelete, setProfileToDelete] = useState<Profile>();
   return (
     <Page
       title="Profiles"
@@ -26,40 +24,18 @@ export function ProfilesPage() {
       <ProblemNote problem={problem} />
       <Table
         caption="Profiles"
-        columns={buildColumns(setProfileToDelete)}
+        columns={buildColumns(reload)}
         rows={data ?? []}
         getKey={({ name }) => name}
-        isLoading={isLoading && !data}
+        isLoading={isLoading}
         hasFailed={problem !== undefined && !data}
       />
-      {profileToDelete && (
-        <Confirm
-          title={`Delete ${profileToDelete.name}`}
-          confirmLabel="Delete"
-          isDangerous
-          onClose={() => {
-            setProfileToDelete(undefined);
-            reload();
-          }}
-          work={async (reason) => {
-            await deleteProfile(profileToDelete.name, reason);
-            showToast(`Profile ${profileToDelete.name} deleted.`);
-          }}
-        >
-          <p>
-            {profileToDelete.profile.pattern
-              ? `Files that match ${profileToDelete.profile.pattern} will be read without this profile and may be rejected.`
-              : 'Imports that use this profile will be rejected.'}
-          </p>
-        </Confirm>
-      )}
     </Page>
   );
 }
 
-const buildColumns = (onDelete: (profile: Profile) => void): readonly Column<Profile>[] => [
+const buildColumns = (onClose: () => void): readonly Column<Profile>[] => [
   {
-    name: 'name',
     title: 'Name',
     cell: ({ name, ready }) => (
       <span>
@@ -68,32 +44,35 @@ const buildColumns = (onDelete: (profile: Profile) => void): readonly Column<Pro
       </span>
     ),
   },
-  { name: 'dataset', title: 'Data set', cell: ({ profile }) => profile.dataset },
+  { title: 'Data set', cell: ({ profile }) => profile.dataset },
+  { title: 'Columns', isNumber: true, cell: ({ profile }) => Object.keys(profile.columns).length },
+  { title: 'Missing users', cell: ({ profile }) => profile.missing },
+  { title: 'File pattern', cell: ({ profile }) => profile.pattern && <code>{profile.pattern}</code> },
+  { title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },
   {
-    name: 'columns',
-    title: 'Columns',
-    isNumber: true,
-    cell: ({ profile }) => Object.keys(profile.columns).length,
-  },
-  { name: 'missing', title: 'Missing users', cell: ({ profile }) => profile.missing },
-  {
-    name: 'pattern',
-    title: 'File pattern',
-    cell: ({ profile }) => profile.pattern && <code>{profile.pattern}</code>,
-  },
-  { name: 'updated', title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },
-  {
-    name: 'actions',
     title: 'Actions',
-    cell: (profile) => (
+    cell: ({ name, ready, profile: { pattern } }) => (
       <span class="buttons">
-        <a class="button" href={toHref('/imports/new', { profile: profile.name })}>
+        <a class="button" href={toHref('/imports/new', { profile: name })}>
           Import a file
         </a>
-        {!profile.ready && (
-          <button type="button" onClick={() => onDelete(profile)}>
-            Delete
-          </button>
+        {!ready && (
+          <ConfirmButton
+            text="Delete"
+            title={`Delete ${name}`}
+            isDangerous
+            onClose={onClose}
+            work={async (reason) => {
+              await deleteProfile(name, reason);
+              showToast(`Profile ${name} deleted.`);
+            }}
+          >
+            <p>
+              {pattern
+                ? `Files that match ${pattern} will be read without this profile and may be rejected.`
+                : 'Imports that use this profile will be rejected.'}
+            </p>
+          </ConfirmButton>
         )}
       </span>
     ),

@@ -63,13 +63,8 @@ function WordsTable({ group: { name, column, words }, editing }: { group: Group;
       rows={words}
       getKey={({ word }) => word}
       columns={[
-        { name: 'word', title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
-        {
-          name: 'rows',
-          title: 'Rows',
-          isNumber: true,
-          cell: ({ rows }) => rows !== undefined && formatNumber(rows),
-        },
+        { title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
+        { title: 'Rows', isNumber: true, cell: ({ rows }) => rows !== undefined && formatNumber(rows) },
         {
           name: 'meaning',
           title: column,
