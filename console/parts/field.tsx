@@ -1,6 +1,7 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { User } from '../api/client.js';
+import { useRoles } from '../api/roles.js';
 import { getLabel } from '../lib/text.js';
 
 interface FieldProps {
@@ -11,11 +12,17 @@ interface FieldProps {
   hint?: string;
 }
 
-/** Shows the label, hint and error of an input, and passes their ids to it. */
+/** Attributes that connect an input with its label, hint and error. */
+interface InputAttributes {
+  id: string;
+  name: string;
+  'aria-invalid': true | undefined;
+  'aria-describedby': string | undefined;
+}
+
+/** Shows the label, hint and error of an input, and passes the attributes to it that refer to them. */
 export function LabelledField(
-  props: FieldProps & {
-    children: (ids: { id: string; describedBy: string | undefined }) => ComponentChildren;
-  },
+  props: FieldProps & { children: (attributes: InputAttributes) => ComponentChildren },
 ) {
   const { name, label = getLabel(name), error, hint, children } = props;
   const id = useId();
@@ -23,7 +30,12 @@ export function LabelledField(
   return (
     <div class={`field${error ? ' wrong' : ''}`}>
       <label for={id}>{label}</label>
-      {children({ id, describedBy: notes.join(' ') || undefined })}
+      {children({
+        id,
+        name,
+        'aria-invalid': error ? true : undefined,
+        'aria-describedby': notes.join(' ') || undefined,
+      })}
       {hint && (
         <p id={`${id}-hint`} class="hint">
           {hint}
@@ -38,39 +50,26 @@ export function LabelledField(
   );
 }
 
-interface Input {
-  type?: 'text' | 'search' | 'password' | 'number';
-  step?: 'any';
-  autocomplete?: 'off' | 'username' | 'current-password' | 'new-password';
-  required?: boolean;
-  autofocus?: boolean;
-  spellcheck?: boolean;
-  maxLength?: number;
-  placeholder?: string;
+export interface TextProps extends FieldProps {
+  value: string;
+  onValue: (value: string) => void;
 }
 
 /** A single-line text input. A password can be shown. */
-export function TextField(
-  props: FieldProps & { value: string; onValue: (value: string) => void; input?: Input },
-) {
-  const { value, onValue, input, ...field } = props;
+export function TextField({ value, onValue, input, ...field }: TextProps & { input?: InputHTMLAttributes }) {
   const [isShown, setShown] = useState(false);
-  const isPassword = input?.type === 'password';
   const { name, label = getLabel(name) } = field;
   return (
     <LabelledField {...field}>
-      {({ id, describedBy }) => (
+      {(attributes) => (
         <>
           <input
             {...({ type: 'text', ...input, ...(isShown && { type: 'text' }) } as InputHTMLAttributes)} // TypeScript cannot narrow the type of the input
-            id={id}
-            name={name}
+            {...attributes}
             value={value}
-            aria-invalid={field.error ? true : undefined}
-            aria-describedby={describedBy}
             onInput={(event) => onValue(event.currentTarget.value)}
           />
-          {isPassword && (
+          {input?.type === 'password' && (
             <CheckField
               name={`show_${name}`}
               label={`Show ${label.toLowerCase()}`}
@@ -99,46 +98,62 @@ export const HiddenUsername = ({ user }: { user: User }) => (
 );
 
 /** A multi-line text input. */
-export function LongField(
-  props: FieldProps & { value: string; onValue: (value: string) => void; rows?: number },
-) {
-  const { value, onValue, rows = 4, ...field } = props;
-  return (
-    <LabelledField {...field}>
-      {({ id, describedBy }) => (
-        <textarea
-          id={id}
-          name={field.name}
-          rows={rows}
-          value={value}
-          aria-invalid={field.error ? true : undefined}
-          aria-describedby={describedBy}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      )}
-    </LabelledField>
-  );
-}
+export const LongField = ({ value, onValue, rows = 4, ...field }: TextProps & { rows?: number }) => (
+  <LabelledField {...field}>
+    {(attributes) => (
+      <textarea
+        {...attributes}
+        rows={rows}
+        value={value}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+    )}
+  </LabelledField>
+);
 
-export function CheckField(props: {
+interface CheckProps {
   name: string;
   label?: string;
   value: boolean;
   onValue: (value: boolean) => void;
-}) {
-  const { name, label = getLabel(name), value, onValue } = props;
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        name={name}
-        checked={value}
-        onChange={(event) => onValue(event.currentTarget.checked)}
-      />
-      {label}
-    </label>
-  );
 }
+
+export const CheckField = ({ name, label = getLabel(name), value, onValue }: CheckProps) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      name={name}
+      checked={value}
+      onChange={(event) => onValue(event.currentTarget.checked)}
+    />
+    {label}
+  </label>
+);
+
+/** Returns a list with or without a value, in alphabetical order. */
+export const toggle = (list: readonly string[], value: string, isIncluded: boolean): string[] =>
+  [...list.filter((each) => each !== value), ...(isIncluded ? [value] : [])].toSorted();
+
+interface RoleProps {
+  /** Chosen roles, which are shown even before the service has responded. */
+  chosen: readonly string[];
+  onChange: (roles: string[]) => void;
+}
+
+/** Checkboxes for all roles of the service. */
+export const RoleFields = ({ chosen, onChange }: RoleProps) => (
+  <div class="checks">
+    {useRoles(chosen).map((role) => (
+      <CheckField
+        key={role}
+        name="roles"
+        label={role}
+        value={chosen.includes(role)}
+        onValue={(isChosen) => onChange(toggle(chosen, role, isChosen))}
+      />
+    ))}
+  </div>
+);
 
 export interface Choice {
   value: string;
@@ -154,15 +169,8 @@ interface SelectProps {
 /** A select input. */
 export const SelectField = ({ value, choices, onValue, ...field }: FieldProps & SelectProps) => (
   <LabelledField {...field}>
-    {({ id, describedBy }) => (
-      <select
-        id={id}
-        name={field.name}
-        value={value}
-        aria-invalid={field.error ? true : undefined}
-        aria-describedby={describedBy}
-        onChange={(event) => onValue(event.currentTarget.value)}
-      >
+    {(attributes) => (
+      <select {...attributes} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
         <Options choices={choices} />
       </select>
     )}

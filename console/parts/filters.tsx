@@ -1,4 +1,5 @@
 import { setQuery } from '../lib/url.js';
+import { LabelledField, type TextProps } from './field.js';
 import type { LoadedList } from './list.js';
 
 /** Attributes for a person filter, which accepts what `findId` finds. */
@@ -35,25 +36,15 @@ function toLocalInput(value: string): string {
 }
 
 /** A time input in the local time zone. The URL contains the time in UTC, so that it can be shared. */
-export function TimeField(props: {
-  name: string;
-  label: string;
-  value: string;
-  onValue: (value: string) => void;
-}) {
-  const { name, label: text, value, onValue } = props;
-  return (
-    <div class="field">
-      <label for={`filter-${name}`}>{text}</label>
+export const TimeField = ({ value, onValue, ...field }: TextProps) => (
+  <LabelledField {...field}>
+    {(attributes) => (
       <input
-        id={`filter-${name}`}
+        {...attributes}
         type="datetime-local"
         value={toLocalInput(value)}
-        onChange={(event) => {
-          const { value: typed } = event.currentTarget;
-          onValue(typed === '' ? '' : new Date(typed).toISOString());
-        }}
+        onChange={({ currentTarget: { value: typed } }) => onValue(typed && new Date(typed).toISOString())}
       />
-    </div>
-  );
-}
+    )}
+  </LabelledField>
+);

@@ -2,11 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { ProblemError } from '../../api/problem.js';
 import { useAction, useResource } from '../../api/resource.js';
-import { useRoles } from '../../api/roles.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { formatCount } from '../../lib/text.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
-import { CheckField } from '../../parts/field.js';
+import { RoleFields } from '../../parts/field.js';
 import { Card, Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { StatusPill } from '../../parts/pill.js';
@@ -69,7 +68,6 @@ function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved:
   useEffect(() => setRoles(group.roles), [group]);
   const isChanged = roles.length !== group.roles.length || roles.some((role) => !group.roles.includes(role));
   useUnsavedWarning(isChanged);
-  const all = useRoles(group.roles);
   return (
     <Card
       title="Roles for members"
@@ -94,19 +92,7 @@ function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved:
         </button>
       }
     >
-      <div class="checks">
-        {all.map((role) => (
-          <CheckField
-            key={role}
-            name={role}
-            label={role}
-            value={roles.includes(role)}
-            onValue={(isChecked) =>
-              setRoles(isChecked ? [...roles, role] : roles.filter((each) => each !== role))
-            }
-          />
-        ))}
-      </div>
+      <RoleFields chosen={roles} onChange={setRoles} />
       <ProblemNote problem={action.problem} />
     </Card>
   );

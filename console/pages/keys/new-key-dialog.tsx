@@ -3,7 +3,7 @@ import { type Action, useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
-import { SelectField, TextField, toChoices } from '../../parts/field.js';
+import { SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
 import { type NewKey, SCOPES, createKey } from './keys.js';
 
@@ -133,10 +133,7 @@ function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: 
             type="checkbox"
             checked={isAll || scopes.includes(scope)}
             disabled={isAll}
-            onChange={(event) => {
-              const others = isAll ? [] : scopes.filter((each) => each !== scope);
-              onChange(event.currentTarget.checked ? [...others, scope] : others);
-            }}
+            onChange={(event) => onChange(toggle(isAll ? [] : scopes, scope, event.currentTarget.checked))}
           />
           <span>
             <code>{scope}</code> <span class="muted">{meaning}</span>

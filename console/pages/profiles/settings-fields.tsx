@@ -1,6 +1,5 @@
 import { VALUES, formatOptionValue, getOptionName } from '../../api/options.js';
-import { useRoles } from '../../api/roles.js';
-import { CheckField, SelectField, TextField } from '../../parts/field.js';
+import { CheckField, RoleFields, SelectField, TextField } from '../../parts/field.js';
 import { type Draft, type Editing, listSources, toText } from './draft.js';
 
 type Name = keyof Draft;
@@ -69,23 +68,9 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
 }
 
 /** Checkboxes for the roles of created users whose row has no roles. */
-export function DefaultRoles({ editing: { draft, change } }: { editing: Editing }) {
-  const chosen = draft.default_roles ?? [];
-  const others = (role: string): string[] => chosen.filter((each) => each !== role);
-  return (
-    <fieldset>
-      <legend>Roles of new users without roles in the file</legend>
-      <div class="choices">
-        {useRoles(chosen).map((role) => (
-          <CheckField
-            key={role}
-            name="default_roles"
-            label={role}
-            value={chosen.includes(role)}
-            onValue={(isGiven) => change({ default_roles: [...others(role), ...(isGiven ? [role] : [])] })}
-          />
-        ))}
-      </div>
-    </fieldset>
-  );
-}
+export const DefaultRoles = ({ editing: { draft, change } }: { editing: Editing }) => (
+  <fieldset>
+    <legend>Roles of new users without roles in the file</legend>
+    <RoleFields chosen={draft.default_roles ?? []} onChange={(roles) => change({ default_roles: roles })} />
+  </fieldset>
+);

@@ -32,20 +32,15 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
   return (
     <div>
       <LabelledField name="manager_uuid" error={error} hint={hint}>
-        {({ id: input, describedBy }) => (
+        {(attributes) => (
           <input
+            {...attributes}
             type="text"
-            id={input}
-            name="manager_uuid"
             list={id}
             value={value}
             autocomplete="off"
             spellcheck={false}
-            aria-invalid={error ? true : undefined}
-            aria-describedby={describedBy}
-            onInput={(event) => {
-              onValue(event.currentTarget.value);
-            }}
+            onInput={(event) => onValue(event.currentTarget.value)}
           />
         )}
       </LabelledField>

@@ -1,5 +1,5 @@
 import { setQuery } from '../../lib/url.js';
-import { CheckField } from '../../parts/field.js';
+import { CheckField, toggle } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
 import { Menu } from '../../parts/menu.js';
 import { COLUMNS, type UserColumn, formatColumns } from './columns.js';
@@ -22,10 +22,9 @@ export function ColumnChoice({ chosen }: { chosen: readonly UserColumn[] }) {
           name={`column-${name}`}
           label={title}
           value={names.includes(name)}
-          onValue={(isChosen) => {
-            const next = isChosen ? [...names, name] : names.filter((each) => each !== name);
-            setQuery({ columns: formatColumns(next) }, { replace: true });
-          }}
+          onValue={(isChosen) =>
+            setQuery({ columns: formatColumns(toggle(names, name, isChosen)) }, { replace: true })
+          }
         />
       ))}
     </Menu>
