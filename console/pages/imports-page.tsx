@@ -8,25 +8,12 @@ import { ANY, SelectField, TextField, toChoices } from '../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../parts/filters.js';
 import { List } from '../parts/list.js';
 import { Page } from '../parts/page.js';
-import { StatePill } from '../parts/pill.js';
+import { STATES, StatePill } from '../parts/pill.js';
 import type { Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { Bar } from './import/bar.js';
 import { Progress } from './import/progress.js';
 import { FILTERS, WAITING, loadRuns, getTitle } from './import/runs.js';
-
-const STATES: readonly Run['state'][] = [
-  'queued',
-  'needs_approval',
-  'planned',
-  'applying',
-  'completed',
-  'completed_with_errors',
-  'failed',
-  'cancelled',
-  'rejected',
-  'superseded',
-];
 
 const NO_SPELLING = { spellcheck: false, autocomplete: 'off' } as const;
 

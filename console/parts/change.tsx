@@ -10,51 +10,58 @@ interface Values {
   new_name?: string;
 }
 
-/** Shows the old or new value of a change, or the name of the user with this id. */
-const ChangedValue = ({
-  value,
-  name,
-  kind,
-}: {
+interface Format {
+  /** True shows only the new value, for a created record. */
+  isFirst?: boolean;
+  /** Length in characters after which a value is cut off. */
+  maxLength?: number;
+}
+
+interface ValueProps {
   value: unknown;
   name: string | undefined;
-  kind: 'old' | 'new';
-}) => {
+  maxLength: number;
+}
+
+/** Shows the old or new value of a change, or the name of the user with this id. */
+const ChangedValue = ({ value, name, maxLength }: ValueProps) => {
   const text = formatValue(value);
   if (text === '') return <span class="none">empty</span>;
-  const shown = name && UUID.test(text) ? <UserName id={text} name={name} /> : name || text;
-  return kind === 'old' ? <del>{shown}</del> : <ins>{shown}</ins>;
+  if (name && UUID.test(text)) return <UserName id={text} name={name} />;
+  const shown = name || text;
+  return <>{shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown}</>;
 };
 
-/** Shows a change as old → new. @param isFirst true shows only the new value, for a created record. */
-export const Change = ({ of: change, isFirst = false }: { of: Values; isFirst?: boolean }) =>
-  isFirst ? (
-    <ChangedValue value={change.new} name={change.new_name} kind="new" />
-  ) : (
+/** Shows a change as old → new. */
+export function Change({ of: change, isFirst = false, maxLength = Infinity }: Format & { of: Values }) {
+  const added = <ChangedValue value={change.new} name={change.new_name} maxLength={maxLength} />;
+  if (isFirst) return <ins>{added}</ins>;
+  return (
     <span class="change">
-      <ChangedValue value={change.old} name={change.old_name} kind="old" />
+      <del>
+        <ChangedValue value={change.old} name={change.old_name} maxLength={maxLength} />
+      </del>
       <span class="arrow" aria-label="changes to" role="img">
         →
       </span>
-      <ChangedValue value={change.new} name={change.new_name} kind="new" />
+      <ins>{added}</ins>
     </span>
   );
+}
+
+interface ChangeLinesProps extends Format {
+  changes: readonly (Values & { field: string })[];
+}
 
 /** Shows changed fields as the lines of a `dl`. Secrets have no values. */
-export const ChangeLines = ({
-  changes,
-  isFirst = false,
-}: {
-  changes: readonly (Values & { field: string })[];
-  isFirst?: boolean;
-}) => (
+export const ChangeLines = ({ changes, ...format }: ChangeLinesProps) => (
   <>
     {changes.map((change) => (
       <div key={change.field}>
         <dt>{getLabel(change.field)}</dt>
         <dd>
           {'old' in change || 'new' in change ? (
-            <Change of={change} isFirst={isFirst} />
+            <Change of={change} {...format} />
           ) : (
             <span class="muted">changed (value not shown)</span>
           )}

@@ -1,3 +1,4 @@
+import { findId } from '../api/users.js';
 import { setQuery } from '../lib/url.js';
 import { LabelledField, type TextProps } from './field.js';
 import type { LoadedList } from './list.js';
@@ -20,8 +21,35 @@ export const createFilter =
     onValue: (value: string) => setQuery({ [name]: value.trim(), after: undefined }, { replace: true }),
   });
 
+const TIMES = /since$|until$/;
+const PEOPLE = ['actor', 'target'];
+
+/**
+ * Reads the filters of a list from the URL, with times in UTC and ids instead of user names.
+ * @returns the filters, and the name of a filter with an unknown user name.
+ */
+export async function readFilters(
+  page: URLSearchParams,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<{ filters: Partial<Record<string, string>>; unknown?: string }> {
+  const filters: Record<string, string> = {};
+  for (const name of names) {
+    const value = page.get(name) ?? '';
+    if (value === '') continue;
+    const sent = PEOPLE.includes(name)
+      ? await findId(value, signal)
+      : TIMES.test(name)
+        ? toUtc(value)
+        : value;
+    if (sent === undefined) return { filters, unknown: name };
+    filters[name] = sent;
+  }
+  return { filters };
+}
+
 /** Converts a local time to UTC. A date means midnight in the local time zone. The service rejects invalid values. */
-export function toUtc(value: string): string {
+function toUtc(value: string): string {
   const date = toDate(value);
   return Number.isNaN(date.getTime()) ? value : date.toISOString();
 }

@@ -25,6 +25,9 @@ const TONES: Record<Run['state'], Tone> = {
   superseded: 'quiet',
 };
 
+/** All states of a run. */
+export const STATES = Object.keys(TONES);
+
 export const StatePill = ({ state }: { state: Run['state'] }) => (
   <Pill tone={TONES[state]}>{formatCode(state)}</Pill>
 );

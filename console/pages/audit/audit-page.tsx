@@ -1,7 +1,7 @@
 import { useResource } from '../../api/resource.js';
 import { useUrl } from '../../lib/url.js';
-import { getLabel, formatNumber, formatValue, formatCode } from '../../lib/text.js';
-import { Change } from '../../parts/change.js';
+import { formatNumber, formatCode } from '../../lib/text.js';
+import { ChangeLines } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../../parts/filters.js';
@@ -11,17 +11,19 @@ import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
 import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
-import { Actor, Party } from './parties.js';
+import { Actor, PartyName } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const INITIAL_CHANGES = 3;
+/** Length from which a value is cut off. */
+const MAX_LENGTH = 80;
 const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
   { title: 'Time', cell: ({ time }) => <Time at={time} /> },
   { title: 'Action', cell: ({ action }) => formatCode(action) },
   { title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
-  { title: 'Target', cell: ({ target }) => <Party {...target} /> },
+  { title: 'Target', cell: ({ target }) => <PartyName of={target} /> },
   { title: 'Changes', cell: (event) => <Changes event={event} /> },
   {
     title: 'Source',
@@ -91,45 +93,23 @@ const SealStatus = ({ seal }: { seal: Seal | undefined }) =>
     <>{LEAD} Nothing is sealed yet. Each hour is sealed after it has ended.</>
   );
 
-function Changes({ event: { changes, reason } }: { event: Event }) {
+function Changes({ event: { action, changes, reason } }: { event: Event }) {
   const [first, others] = [changes.slice(0, INITIAL_CHANGES), changes.slice(INITIAL_CHANGES)];
+  const format = { isFirst: action.endsWith('.created'), maxLength: MAX_LENGTH };
   return (
     <>
       {reason && <p class="reason">{reason}</p>}
-      <ChangedFields changes={first} />
+      <dl class="diff">
+        <ChangeLines changes={first} {...format} />
+      </dl>
       {others.length > 0 && (
         <details>
           <summary class="muted">and {others.length} more</summary>
-          <ChangedFields changes={others} />
+          <dl class="diff">
+            <ChangeLines changes={others} {...format} />
+          </dl>
         </details>
       )}
     </>
   );
 }
-
-const ChangedFields = ({ changes }: { changes: Event['changes'] }) => (
-  <dl class="diff">
-    {changes.map((change) => (
-      <div key={change.field}>
-        <dt>{getLabel(change.field)}</dt>
-        <dd>
-          <ChangedValue change={change} />
-        </dd>
-      </div>
-    ))}
-  </dl>
-);
-
-/** Shows a changed value as old → new, or only the new value if there was none. Secrets have no values. */
-function ChangedValue({ change }: { change: Event['changes'][number] }) {
-  if (!('old' in change || 'new' in change)) return <span class="muted">changed</span>;
-  const { old_name: before, new_name: after } = change;
-  const [from, to] = [truncateValue(before || change.old), truncateValue(after || change.new)];
-  return from === '' ? <>{to}</> : <Change of={{ old: from, new: to }} />;
-}
-
-const MAX_CHARACTERS = 80;
-const truncateValue = (value: unknown): string => {
-  const text = formatValue(value);
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
-};

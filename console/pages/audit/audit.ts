@@ -1,7 +1,6 @@
 import { type ListPage, api, loadPage, unwrap } from '../../api/client.js';
 import type { components, paths } from '../../api/generated.js';
-import { findId } from '../../api/users.js';
-import { toUtc } from '../../parts/filters.js';
+import { readFilters } from '../../parts/filters.js';
 
 export type Event = components['schemas']['AuditEventDto'];
 export type Seal = components['schemas']['AuditSealDto'];
@@ -10,32 +9,14 @@ type Query = NonNullable<paths['/api/0.3/audit']['get']['parameters']['query']>;
 const PAGE = 50;
 /** Filters of the page, with the names of the API. */
 const FILTERS = ['action', 'actor', 'actor_kind', 'target', 'field', 'since', 'until'] as const;
-/** Filters that accept a user name. */
-const NAME_FILTERS = ['actor', 'target'] as const;
-
-/** Converts the query of the page to a query of the API. Times are local. */
-function toQuery(page: URLSearchParams): Query {
-  const set = FILTERS.map((name) => [name, page.get(name) ?? ''] as const).filter(
-    ([, value]) => value !== '',
-  );
-  const sent = set.map(([name, value]) => [name, /^(since|until)$/.test(name) ? toUtc(value) : value]);
-  return Object.fromEntries(sent) as Query;
-}
-
 export interface Events extends ListPage<Event> {
   /** Download URL of all events in the list. */
   file: string;
 }
 
 export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Promise<Events> {
-  const query = toQuery(page);
-  for (const party of NAME_FILTERS) {
-    const typed = query[party];
-    if (typed === undefined) continue;
-    const id = await findId(typed, signal);
-    if (id === undefined) return { count: 0, rows: [], next: '', file: '', unknown: party };
-    query[party] = id;
-  }
+  const { filters: query, unknown } = await readFilters(page, FILTERS, signal);
+  if (unknown) return { count: 0, rows: [], next: '', file: '', unknown };
   const after = page.get('after');
   const pageQuery = { ...query, limit: PAGE, ...(after && { after }) };
   return {

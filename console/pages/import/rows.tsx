@@ -5,32 +5,30 @@ import { toHref, useUrl } from '../../lib/url.js';
 import { getLabel, formatCode } from '../../lib/text.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
-import { Pill, type Tone } from '../../parts/pill.js';
+import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Tabs } from '../../parts/tabs.js';
 import { FieldGroups } from './field-groups.js';
-import { getVisibleChanges, getCount, listOutcomes, loadManyRows, loadRows, formatOutcome } from './runs.js';
+import {
+  OUTCOME_TONES,
+  getVisibleChanges,
+  getCount,
+  listOutcomes,
+  loadManyRows,
+  loadRows,
+  formatOutcome,
+} from './runs.js';
 import { RowError } from './row-error.js';
 import { RowPerson } from './row-person.js';
 
-const TONES: Record<Row['outcome'], Tone> = {
-  created: 'good',
-  updated: 'busy',
-  unchanged: 'quiet',
-  blocked: 'warn',
-  reactivated: 'good',
-  deleted: 'warn',
-  restored: 'good',
-  skipped: 'quiet',
-  error: 'bad',
-  missing: 'warn',
-};
-
 const buildColumns = (run: Run): readonly Column<Row>[] => [
   { title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
-  { title: 'Outcome', cell: ({ outcome }) => <Pill tone={TONES[outcome]}>{formatCode(outcome)}</Pill> },
+  {
+    title: 'Outcome',
+    cell: ({ outcome }) => <Pill tone={OUTCOME_TONES[outcome]}>{formatCode(outcome)}</Pill>,
+  },
   { title: 'Person', cell: (row) => <RowPerson row={row} /> },
   { title: 'Changes', cell: (row) => <RowChanges row={row} run={run} /> },
 ];

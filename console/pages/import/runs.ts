@@ -1,21 +1,23 @@
 import { type ListPage, type Outcome, type Row, type Run, api, loadPage, unwrap } from '../../api/client.js';
-import { findId } from '../../api/users.js';
 import { formatCode, formatCount, formatValue, getLabel } from '../../lib/text.js';
-import { toUtc } from '../../parts/filters.js';
+import { readFilters } from '../../parts/filters.js';
+import type { Tone } from '../../parts/pill.js';
 import { searchUsers } from '../users/search.js';
 
-const OUTCOMES: readonly Outcome[] = [
-  'created',
-  'updated',
-  'reactivated',
-  'blocked',
-  'deleted',
-  'restored',
-  'unchanged',
-  'skipped',
-  'error',
-  'missing',
-];
+/** Tones of the outcomes, in the order in which they are shown. */
+export const OUTCOME_TONES: Record<Outcome, Tone> = {
+  created: 'good',
+  updated: 'busy',
+  reactivated: 'good',
+  blocked: 'warn',
+  deleted: 'warn',
+  restored: 'good',
+  unchanged: 'quiet',
+  skipped: 'quiet',
+  error: 'bad',
+  missing: 'warn',
+};
+const OUTCOMES = Object.keys(OUTCOME_TONES) as Outcome[];
 
 /** Filter value for all states that wait for a decision. */
 export const WAITING = 'waiting';
@@ -33,22 +35,11 @@ export const FILTERS = ['state', 'dataset', 'profile', 'actor', 'created_since',
 /** Loads a page of runs, newest first. The query parameter `after` contains the offset. */
 export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Promise<ListPage<Run>> {
   const offset = Number(query.get('after') ?? 0);
-  const { state, actor, ...filters } = Object.fromEntries(
-    FILTERS.map((name) => [name, query.get(name) ?? ''] as const)
-      .filter(([, value]) => value !== '')
-      .map(([name, value]) => [name, name.startsWith('created') ? toUtc(value) : value]),
-  );
-  const actorId = actor && (await findId(actor, signal));
-  if (actor && !actorId) return { count: 0, rows: [], next: '', unknown: 'actor' };
-  const params = {
-    query: {
-      offset,
-      limit: RUNS_PER_PAGE,
-      ...(state && { state: state === WAITING ? UNDECIDED : [state as Run['state']] }),
-      ...(actorId && { actor: actorId }),
-      ...filters,
-    },
-  };
+  const { filters, unknown } = await readFilters(query, FILTERS, signal);
+  if (unknown) return { count: 0, rows: [], next: '', unknown };
+  const { state, ...others } = filters;
+  const states = state && { state: state === WAITING ? UNDECIDED : [state as Run['state']] };
+  const params = { query: { offset, limit: RUNS_PER_PAGE, ...others, ...states } };
   return loadPage(api.GET('/api/0.3/imports', { params, signal }), offset);
 }
 

@@ -92,8 +92,11 @@ export function UsersPage({ user }: { user: User }) {
 function Filters({ isFull }: { isFull: boolean }) {
   const { query } = useUrl();
   const roles = useRoles();
-  const value = (name: string): string => query.get(name) ?? '';
-  const choose = (name: string) => (chosen: string) => setQuery({ [name]: chosen, after: undefined });
+  const filter = (name: string) => ({
+    name,
+    value: query.get(name) ?? '',
+    onValue: (chosen: string) => setQuery({ [name]: chosen, after: undefined }),
+  });
   return (
     <div class="toolbar" role="search">
       <SearchField
@@ -102,26 +105,12 @@ function Filters({ isFull }: { isFull: boolean }) {
         placeholder="Name, e-mail, @domain, phone or ID"
         resets={['sort', 'order']}
       />
+      {isFull && <SelectField {...filter('status')} choices={[ANY, ...toChoices(['Active', 'Blocked'])]} />}
+      <SelectField {...filter('role')} choices={[ANY, ...toChoices(roles)]} />
       {isFull && (
         <SelectField
-          name="status"
-          value={value('status')}
-          onValue={choose('status')}
-          choices={[ANY, ...toChoices(['Active', 'Blocked'])]}
-        />
-      )}
-      <SelectField
-        name="role"
-        value={value('role')}
-        onValue={choose('role')}
-        choices={[ANY, ...toChoices(roles)]}
-      />
-      {isFull && (
-        <SelectField
-          name="linked"
+          {...filter('linked')}
           label="External ID"
-          value={value('linked')}
-          onValue={choose('linked')}
           choices={[ANY, { value: 'yes', text: 'Set' }, { value: 'no', text: 'Not set' }]}
         />
       )}
