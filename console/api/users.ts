@@ -89,6 +89,16 @@ export async function loadSessions(id: string, signal: AbortSignal) {
   return (await unwrap(api.GET('/api/0.3/sessions', { params: { query }, signal }))).data.Results;
 }
 
+export async function endSession(id: string, reason: string): Promise<void> {
+  const params = { path: { session_id: id } };
+  await unwrap(api.DELETE('/api/0.3/sessions/{session_id}', { params, ...toReasonHeader(reason) }));
+}
+
+export async function endAllSessions(id: string, reason: string): Promise<void> {
+  const params = toParams(id);
+  await unwrap(api.DELETE('/api/0.3/users/{user_id}/sessions', { params, ...toReasonHeader(reason) }));
+}
+
 export async function loadGroups(id: string, signal: AbortSignal) {
   const query = { user_uuid: id, limit: 100 };
   return (await unwrap(api.GET('/api/0.3/groups', { params: { query }, signal }))).data.Results;

@@ -4,7 +4,7 @@ import { useAction, useInterval, useResource } from '../api/resource.js';
 import { addScheduledFile } from '../api/upload.js';
 import { formatCount, formatSize, showFileName } from '../lib/text.js';
 import { DropZone } from '../parts/drop-zone.js';
-import { Card, FactsCard, Page } from '../parts/page.js';
+import { Card, FactList, Page } from '../parts/page.js';
 import { ProblemNote } from '../parts/problem-note.js';
 import { type Column, Table } from '../parts/table.js';
 import { Time } from '../parts/time.js';
@@ -94,24 +94,26 @@ function Facts({ schedule }: { schedule: Schedule }) {
   const { folder, pattern, cron, time_zone: zone, fault, overdue_hours: hours } = schedule;
   const { next_tick: next, last_tick: last } = schedule;
   return (
-    <FactsCard
-      title="Settings"
-      facts={[
-        ['Folder', folder],
-        ['File names', <code key="">{pattern}</code>],
-        ['Times', `${cron} (${zone})`],
-        ['Next tick', next ? <Time key="" at={next} /> : 'never'],
-        ['Last tick', last ? <Time key="" at={last} /> : 'none yet'],
-        [
-          'Overdue',
-          hours === null ? 'never (IMPORT_OVERDUE_HOURS is not set)' : `after ${formatCount(hours, 'hour')}`,
-        ],
-      ]}
-    >
+    <Card title="Settings">
       {fault && (
         <p class="note bad">The service cannot use the folder: {fault}. Nothing is imported until it can.</p>
       )}
-    </FactsCard>
+      <FactList
+        facts={[
+          ['Folder', folder],
+          ['File names', <code key="">{pattern}</code>],
+          ['Times', `${cron} (${zone})`],
+          ['Next tick', next ? <Time key="" at={next} /> : 'never'],
+          ['Last tick', last ? <Time key="" at={last} /> : 'none yet'],
+          [
+            'Overdue',
+            hours === null
+              ? 'never (IMPORT_OVERDUE_HOURS is not set)'
+              : `after ${formatCount(hours, 'hour')}`,
+          ],
+        ]}
+      />
+    </Card>
   );
 }
 

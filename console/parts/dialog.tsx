@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/resource.js';
 import { focusTitle } from '../lib/focus.js';
+import { Button } from './button.js';
 import { TextField } from './field.js';
 import { Form } from './form.js';
 
@@ -135,9 +136,7 @@ export function ConfirmButton(props: ConfirmButtonProps) {
   };
   return (
     <>
-      <button type="button" class={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)}>
-        {text}
-      </button>
+      <Button text={text} kind={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)} />
       {isOpen && <Confirm {...confirm} confirmLabel={confirmLabel} onClose={close} />}
     </>
   );

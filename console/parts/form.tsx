@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../api/resource.js';
+import { Button } from './button.js';
 import { ProblemNote } from './problem-note.js';
 
 interface FormProps {
@@ -8,7 +9,9 @@ interface FormProps {
   children: ComponentChildren;
   /** Label of the submit button. */
   submitLabel: string;
-  onCancel: () => void;
+  cancelLabel?: string;
+  /** Missing for a form that is not opened. */
+  onCancel?: () => void;
   /** Fields that show their errors themselves. */
   fields?: readonly string[];
   isDangerous?: boolean;
@@ -19,7 +22,7 @@ interface FormProps {
 
 /** A form with the problem of its action, and buttons to submit and to cancel. */
 export function Form(props: FormProps) {
-  const { action, work, children, submitLabel, onCancel, fields = [] } = props;
+  const { action, work, children, submitLabel, cancelLabel = 'Cancel', onCancel, fields = [] } = props;
   const { isDangerous = false, isDisabled = false, isCautious = false } = props;
   return (
     <form
@@ -32,9 +35,7 @@ export function Form(props: FormProps) {
       {children}
       <ProblemNote problem={action.problem} fields={fields} />
       <div class="buttons end">
-        <button type="button" autofocus={isCautious} onClick={onCancel}>
-          Cancel
-        </button>
+        {onCancel && <Button text={cancelLabel} isFocused={isCautious} onClick={onCancel} />}
         <button
           type="submit"
           class={isDangerous ? 'danger' : 'primary'}

@@ -62,24 +62,19 @@ export function Card(props: {
   );
 }
 
-/** A card with names and values. Facts without a value are left out. */
-export const FactsCard = (props: {
-  title: string;
-  facts: readonly (readonly [name: string, value: ComponentChildren])[];
-  children?: ComponentChildren;
-}) => (
-  <Card title={props.title}>
-    {props.children}
-    <dl class="facts">
-      {props.facts.map(
-        ([name, value]) =>
-          value && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  </Card>
+/** Names and values. Facts without a value are left out. */
+export type Facts = readonly (readonly [name: string, value: ComponentChildren])[];
+
+export const FactList = ({ facts, isNarrow = false }: { facts: Facts; isNarrow?: boolean }) => (
+  <dl class={`facts${isNarrow ? ' side-facts' : ''}`}>
+    {facts.map(
+      ([name, value]) =>
+        value && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+    )}
+  </dl>
 );

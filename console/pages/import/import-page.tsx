@@ -8,7 +8,7 @@ import { formatCount, getLabel, formatSize, formatCode, formatValue } from '../.
 import { formatDuration } from '../../lib/time.js';
 import { Copy } from '../../parts/copy.js';
 import { Icon } from '../../parts/icon.js';
-import { Card, FactsCard, Page } from '../../parts/page.js';
+import { Card, FactList, Page } from '../../parts/page.js';
 import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
@@ -117,21 +117,25 @@ function Details({ run }: { run: Run }) {
   );
   const isFile = !run.reverts && !run.change;
   return (
-    <FactsCard
-      title="Details"
-      facts={[
-        ['Search', run.where && formatValue(run.where)],
-        ['File', isFile && `${run.file.name}, ${formatSize(run.file.size)}`],
-        ['Rows', run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row')],
-        ['Started by', <Actor key="" actor={run.actor} />],
-        ['Approved by', run.approved_by && <Actor key="" actor={run.approved_by} />],
-        ['Profile', run.profile],
-        ['Reverts', run.reverts && <RunLink key="" id={run.reverts} />],
-        ...options.map(([name, value]) => [getOptionName(name), formatOptionValue(name, value)] as const),
-        ['SHA-256', isFile && <Copy key="" text={run.file.sha256} what="checksum" />],
-        ['ID', <Copy key="" text={run.id} what="id" />],
-      ]}
-    />
+    <Card title="Details">
+      <FactList
+        facts={[
+          ['Search', run.where && formatValue(run.where)],
+          ['File', isFile && `${run.file.name}, ${formatSize(run.file.size)}`],
+          [
+            'Rows',
+            run.progress.rows_total === null ? 'unknown' : formatCount(run.progress.rows_total, 'row'),
+          ],
+          ['Started by', <Actor key="" actor={run.actor} />],
+          ['Approved by', run.approved_by && <Actor key="" actor={run.approved_by} />],
+          ['Profile', run.profile],
+          ['Reverts', run.reverts && <RunLink key="" id={run.reverts} />],
+          ...options.map(([name, value]) => [getOptionName(name), formatOptionValue(name, value)] as const),
+          ['SHA-256', isFile && <Copy key="" text={run.file.sha256} what="checksum" />],
+          ['ID', <Copy key="" text={run.id} what="id" />],
+        ]}
+      />
+    </Card>
   );
 }
 

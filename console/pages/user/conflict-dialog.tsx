@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
 import { getLabel, formatValue } from '../../lib/text.js';
+import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
+import { toggle } from '../../parts/field.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import type { Conflict, Value } from './draft.js';
@@ -18,9 +20,17 @@ interface ConflictProps {
 /** Compares the changes that were saved since the form was opened with the values in the form. */
 export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: ConflictProps) {
   const [mine, setMine] = useState<string[]>([]);
-  const choose = (field: string, isMine: boolean): void => {
-    setMine((current) => [...current.filter((each) => each !== field), ...(isMine ? [field] : [])]);
-  };
+  const showChoice = (field: string, value: Value | undefined, isMine: boolean) => (
+    <label class="check">
+      <input
+        type="radio"
+        name={`conflict-${field}`}
+        checked={mine.includes(field) === isMine}
+        onChange={() => setMine(toggle(mine, field, isMine))}
+      />
+      <DisplayedValue value={value} />
+    </label>
+  );
   return (
     <Dialog title="Someone else has changed this user" onClose={onClose} isWide>
       <div class="stack">
@@ -34,57 +44,23 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
           rows={conflicts}
           empty="The only changes are in fields that are not shown in this form."
           columns={[
-            { name: 'field', title: 'Field', cell: ({ field }) => getLabel(field) },
-            { name: 'before', title: 'Before', cell: ({ before }) => <DisplayedValue value={before} /> },
+            { title: 'Field', cell: ({ field }) => getLabel(field) },
+            { title: 'Before', cell: ({ before }) => <DisplayedValue value={before} /> },
             {
-              name: 'theirs',
               title: 'Now',
               cell: ({ field, theirs, isBoth }) =>
-                isBoth ? (
-                  <ValueOption
-                    field={field}
-                    value={theirs}
-                    isChosen={!mine.includes(field)}
-                    onChoose={() => {
-                      choose(field, false);
-                    }}
-                  />
-                ) : (
-                  <DisplayedValue value={theirs} />
-                ),
+                isBoth ? showChoice(field, theirs, false) : <DisplayedValue value={theirs} />,
             },
             {
-              name: 'mine',
               title: 'Yours',
               cell: ({ field, mine: own, isBoth }) =>
-                isBoth ? (
-                  <ValueOption
-                    field={field}
-                    value={own}
-                    isChosen={mine.includes(field)}
-                    onChoose={() => {
-                      choose(field, true);
-                    }}
-                  />
-                ) : (
-                  <span class="muted">unchanged</span>
-                ),
+                isBoth ? showChoice(field, own, true) : <span class="muted">unchanged</span>,
             },
           ]}
         />
         <div class="buttons end">
-          <button type="button" onClick={onDiscard}>
-            Discard my changes
-          </button>
-          <button
-            type="button"
-            class="primary"
-            onClick={() => {
-              onKeep(mine);
-            }}
-          >
-            Continue editing
-          </button>
+          <Button text="Discard my changes" onClick={onDiscard} />
+          <Button text="Continue editing" kind="primary" onClick={() => onKeep(mine)} />
         </div>
       </div>
     </Dialog>
@@ -93,18 +69,3 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
 
 const DisplayedValue = ({ value }: { value: Value | undefined }) =>
   formatValue(value) === '' ? <span class="none">empty</span> : <span>{formatValue(value)}</span>;
-
-function ValueOption(props: {
-  field: string;
-  value: Value | undefined;
-  isChosen: boolean;
-  onChoose: () => void;
-}) {
-  const { field, value, isChosen, onChoose } = props;
-  return (
-    <label class="check">
-      <input type="radio" name={`conflict-${field}`} checked={isChosen} onChange={onChoose} />
-      <DisplayedValue value={value} />
-    </label>
-  );
-}

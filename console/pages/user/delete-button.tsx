@@ -1,47 +1,30 @@
-import { useState } from 'preact/hooks';
 import { getAllRoles } from '../../api/session.js';
 import { type UserVersion, deleteUser } from '../../api/users.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { Confirm } from '../../parts/dialog.js';
+import { ConfirmButton } from '../../parts/dialog.js';
 import { showToast } from '../../parts/toast.js';
 
 /** Deletes a user after a confirmation. For a Webmaster, the operator must type the username. */
 export function DeleteButton({ version }: { version: UserVersion }) {
-  const [isOpen, setOpen] = useState(false);
   const { user } = version;
   const name = getDisplayName(user);
   return (
-    <>
-      <button
-        type="button"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
-        Delete
-      </button>
-      {isOpen && (
-        <Confirm
-          title={`Delete ${name}`}
-          confirmLabel="Delete"
-          isDangerous
-          typed={getAllRoles(user).includes('Webmaster') ? user.username : undefined}
-          onClose={() => {
-            setOpen(false);
-          }}
-          work={async (reason) => {
-            await deleteUser(version, reason);
-            navigate(toHref(`/users/deleted/${user.uuid}`));
-            showToast(`${name} was deleted.`);
-          }}
-        >
-          <p>
-            {name} can no longer sign in and leaves all groups. You can restore the user for a limited time.
-            To keep the record, block the user instead.
-          </p>
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      text="Delete"
+      title={`Delete ${name}`}
+      isDangerous
+      typed={getAllRoles(user).includes('Webmaster') ? user.username : undefined}
+      work={async (reason) => {
+        await deleteUser(version, reason);
+        navigate(toHref(`/users/deleted/${user.uuid}`));
+        showToast(`${name} was deleted.`);
+      }}
+    >
+      <p>
+        {name} can no longer sign in and leaves all groups. You can restore the user for a limited time. To
+        keep the record, block the user instead.
+      </p>
+    </ConfirmButton>
   );
 }

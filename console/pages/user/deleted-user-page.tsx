@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import { loadDeletedUsers, restoreUser } from '../../api/users.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { Confirm } from '../../parts/dialog.js';
+import { ConfirmButton } from '../../parts/dialog.js';
 import { Icon } from '../../parts/icon.js';
 import { Card, Page } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
@@ -17,7 +16,6 @@ import { ProfileFacts } from './profile.js';
 /** The page of a deleted user, who can be restored. */
 export function DeletedUserPage({ params: { id = '' } }: { params: Record<string, string> }) {
   const { data, problem } = useResource(id, (signal) => loadDeletedUsers({ uuid: id }, signal));
-  const [isRestoring, setRestoring] = useState(false);
   const user = data?.rows[0];
   if (!user)
     return (
@@ -37,44 +35,10 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
       titleBadge={<Pill tone="bad">Deleted</Pill>}
       lead={[user.username, user.email].join(' · ')}
       actions={
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            setRestoring(true);
-          }}
-        >
-          Restore
-        </button>
-      }
-    >
-      <div class="stack">
-        <div class="note">
-          <Icon name="warning" />
-          <p>
-            Deleted <Time at={user.deleted} />
-            {user.deleted_by && (
-              <>
-                {' '}
-                by <ActorName actor={user.deleted_by} />
-              </>
-            )}
-            {user.reason && `: ${user.reason}`}. After <Time at={user.final_removal} /> the user is removed
-            for good.
-          </p>
-        </div>
-        <Card title="Profile">
-          <ProfileFacts user={user} isFull />
-        </Card>
-        <History id={user.uuid} />
-      </div>
-      {isRestoring && (
-        <Confirm
+        <ConfirmButton
+          text="Restore"
           title={`Restore ${name}`}
-          confirmLabel="Restore"
-          onClose={() => {
-            setRestoring(false);
-          }}
+          isPrimary
           work={async (reason) => {
             await restoreUser(user.uuid, reason);
             navigate(toHref(`/users/${user.uuid}`));
@@ -85,8 +49,25 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
             {name} is {user.status} again, with the same password and own roles. The groups and direct reports
             are not restored.
           </p>
-        </Confirm>
-      )}
+        </ConfirmButton>
+      }
+    >
+      <div class="stack">
+        <div class="note">
+          <Icon name="warning" />
+          <p>
+            Deleted <Time at={user.deleted} />
+            {user.deleted_by && ' by '}
+            {user.deleted_by && <ActorName actor={user.deleted_by} />}
+            {user.reason && `: ${user.reason}`}. After <Time at={user.final_removal} /> the user is removed
+            for good.
+          </p>
+        </div>
+        <Card title="Profile">
+          <ProfileFacts user={user} isFull />
+        </Card>
+        <History id={user.uuid} />
+      </div>
     </Page>
   );
 }

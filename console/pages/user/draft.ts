@@ -4,7 +4,8 @@ import type { User, UserInput } from '../../api/client.js';
 export type Value = string | boolean | readonly string[];
 export type Draft = Record<string, Value>;
 
-const NETWORKS = ['facebook', 'linkedin', 'twitter'] as const;
+/** Fields of the social networks. */
+export const NETWORKS = ['social_media.linkedin', 'social_media.facebook', 'social_media.twitter'] as const;
 export const LINES = [
   'username',
   'email',
@@ -15,7 +16,7 @@ export const LINES = [
   'known_as',
 ] as const;
 export const CONTACTS = ['phone', 'mobile'] as const;
-const CHECKBOXES = ['hide_email', 'hide_phone_numbers'] as const;
+export const CHECKBOXES = ['hide_email', 'hide_phone_numbers'] as const;
 
 /** Fields that users may change in their own profile (docs/interface.md, section 3). */
 const SELF_SERVICE_FIELDS = [
@@ -55,7 +56,8 @@ export function toDraft(user: User): Draft {
   draft['manager_uuid'] = user.manager_uuid ?? '';
   draft['user_avatar'] = user.user_avatar.endsWith(DEFAULT_PICTURE) ? '' : user.user_avatar;
   draft['about_me'] = user.about_me;
-  for (const network of NETWORKS) draft[`social_media.${network}`] = user.social_media[network] ?? '';
+  for (const field of NETWORKS)
+    draft[field] = user.social_media[field.slice('social_media.'.length) as 'linkedin'] ?? '';
   draft['authname'] = formatAuthname(user.authname);
   draft['roles'] = user.roles.toSorted();
   for (const name of CHECKBOXES) draft[name] = user[name];
@@ -64,11 +66,10 @@ export function toDraft(user: User): Draft {
 
 /** The form of a new user, with the default role. */
 export const EMPTY_DRAFT: Draft = {
-  ...Object.fromEntries([...LINES, ...CONTACTS].map((name) => [name, ''])),
+  ...Object.fromEntries([...LINES, ...CONTACTS, ...NETWORKS].map((name) => [name, ''])),
   manager_uuid: '',
   user_avatar: '',
   about_me: '',
-  ...Object.fromEntries(NETWORKS.map((network) => [`social_media.${network}`, ''])),
   authname: '',
   roles: ['Organisational user'],
   ...Object.fromEntries(CHECKBOXES.map((name) => [name, false])),

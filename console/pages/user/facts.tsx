@@ -1,38 +1,19 @@
-import type { ComponentChildren } from 'preact';
 import type { AuditEvent, User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { formatCount, getLabel } from '../../lib/text.js';
 import { toHref } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { Copy } from '../../parts/copy.js';
-import { Card } from '../../parts/page.js';
+import { Card, FactList, type Facts } from '../../parts/page.js';
+import { Tags } from '../../parts/pill.js';
 import { Time } from '../../parts/time.js';
 import { findLatestEvent, loadGroups } from '../../api/users.js';
 import { searchUsers } from '../users/search.js';
 
-export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
-  <div>
-    <dt>{getLabel(name)}</dt>
-    <dd>{children}</dd>
-  </div>
-);
+const NONE = <span class="none">none</span>;
 
-const Names = ({ values }: { values: readonly string[] }) =>
-  values.length > 0 ? (
-    <span class="tags">
-      {values.map((value) => (
-        <span key={value} class="tag">
-          {value}
-        </span>
-      ))}
-    </span>
-  ) : (
-    <span class="none">none</span>
-  );
-
-/** Shows which data set manages the user, who wrote it last, who blocked it, and the direct reports. */
-function Origin({ user }: { user: User }) {
-  const { uuid, updated, status, managed_by, managed_part, blocked_by } = user;
+/** Builds the facts on the data set of the user, the last import, the block and the direct reports. */
+function useOrigin({ uuid, updated, status, managed_by, managed_part, blocked_by }: User): Facts {
   const key = `${uuid} ${updated}`;
   const byImport = useResource(key, (signal) => findLatestEvent(uuid, { actor_kind: 'import' }, signal));
   const block = useResource(status === 'Blocked' ? key : undefined, (signal) =>
@@ -40,36 +21,28 @@ function Origin({ user }: { user: User }) {
   );
   const search = new URLSearchParams({ manager_uuid: uuid });
   const reports = useResource(uuid, (signal) => searchUsers(search, signal, 1));
-  return (
-    <>
-      <Fact name="data_set">
-        {managed_by ? (
-          [managed_by, managed_part].filter(Boolean).join(', part ')
-        ) : (
-          <span class="none">none</span>
-        )}
-      </Fact>
-      {byImport.data && (
-        <Fact name="last_import">
-          <EventSource event={byImport.data} />
-        </Fact>
-      )}
-      {status === 'Blocked' && block.data && (
-        <Fact name="blocked_by">
+  return [
+    ['Data set', managed_by ? [managed_by, managed_part].filter(Boolean).join(', part ') : NONE],
+    [getLabel('last_import'), byImport.data && <EventSource event={byImport.data} />],
+    [
+      'Blocked by',
+      status === 'Blocked' && block.data && (
+        <>
           <EventSource event={block.data} />
           {blocked_by && `, because the file of ${blocked_by} did not contain the user`}
           {block.data.reason && `: ${block.data.reason}`}
-        </Fact>
-      )}
-      <Fact name="direct_reports">
-        {reports.data?.count ? (
-          <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports.data.count, 'user')}</a>
-        ) : (
-          <span class="none">none</span>
-        )}
-      </Fact>
-    </>
-  );
+        </>
+      ),
+    ],
+    [
+      'Direct reports',
+      reports.data?.count ? (
+        <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports.data.count, 'user')}</a>
+      ) : (
+        NONE
+      ),
+    ],
+  ];
 }
 
 /** Shows the actor and the time of an audit event. */
@@ -79,36 +52,32 @@ const EventSource = ({ event }: { event: AuditEvent }) => (
   </>
 );
 
-/** Shows the read-only fields of a user: times, groups, roles from groups and UUID. */
-export function Facts({ user, isFull }: { user: User; isFull: boolean }) {
-  const groups = useResource(isFull ? user.uuid : undefined, (signal) => loadGroups(user.uuid, signal));
+/** Shows the read-only fields of a user: times, roles from groups and UUID. */
+export const RecordCard = ({ user, more = [] }: { user: User; more?: Facts }) => (
+  <Card title="Record">
+    <FactList
+      isNarrow
+      facts={[
+        ['Created', <Time key="" at={user.created} />],
+        ['Updated', <Time key="" at={user.updated} />],
+        ['Last access', user.last_access !== undefined && <Time key="" at={user.last_access} />],
+        ...more,
+        [getLabel('group_roles'), <Tags key="" values={user.group_roles} none="none" />],
+        ['UUID', <Copy key="" text={user.uuid} what="UUID" />],
+      ]}
+    />
+  </Card>
+);
+
+/** Shows the read-only fields of a user, with the origin and the groups, to a Webmaster. */
+export function FullRecordCard({ user }: { user: User }) {
+  const groups = useResource(user.uuid, (signal) => loadGroups(user.uuid, signal));
+  const names = groups.data?.map(({ display_name }) => display_name);
+  const origin = useOrigin(user);
   return (
-    <Card title="Record">
-      <dl class="facts side-facts">
-        <Fact name="created">
-          <Time at={user.created} />
-        </Fact>
-        <Fact name="updated">
-          <Time at={user.updated} />
-        </Fact>
-        {user.last_access !== undefined && (
-          <Fact name="last_access">
-            <Time at={user.last_access} />
-          </Fact>
-        )}
-        {isFull && <Origin user={user} />}
-        {isFull && (
-          <Fact name="groups">
-            {groups.data ? <Names values={groups.data.map(({ display_name }) => display_name)} /> : '…'}
-          </Fact>
-        )}
-        <Fact name="group_roles">
-          <Names values={user.group_roles} />
-        </Fact>
-        <Fact name="uuid">
-          <Copy text={user.uuid} what="UUID" />
-        </Fact>
-      </dl>
-    </Card>
+    <RecordCard
+      user={user}
+      more={[...origin, ['Groups', names ? <Tags key="" values={names} none="none" /> : '…']]}
+    />
   );
 }

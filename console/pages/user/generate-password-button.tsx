@@ -3,33 +3,23 @@ import type { User } from '../../api/client.js';
 import { useAction } from '../../api/resource.js';
 import { generatePassword } from '../../api/users.js';
 import { getDisplayName } from '../../parts/avatar.js';
+import { Button } from '../../parts/button.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
 import { CheckField } from '../../parts/field.js';
-import { ProblemNote } from '../../parts/problem-note.js';
+import { Form } from '../../parts/form.js';
 
 /** Generates a password for a user and shows it once. */
 export function GeneratePasswordButton({ user, onChange }: { user: User; onChange: () => void }) {
   const [isOpen, setOpen] = useState(false);
+  const close = (isGenerated: boolean): void => {
+    setOpen(false);
+    if (isGenerated) onChange();
+  };
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
-        Generate password
-      </button>
-      {isOpen && (
-        <GenerateDialog
-          user={user}
-          onClose={(isGenerated) => {
-            setOpen(false);
-            if (isGenerated) onChange();
-          }}
-        />
-      )}
+      <Button text="Generate password" onClick={() => setOpen(true)} />
+      {isOpen && <GenerateDialog user={user} onClose={close} />}
     </>
   );
 }
@@ -37,14 +27,12 @@ export function GeneratePasswordButton({ user, onChange }: { user: User; onChang
 function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: boolean) => void }) {
   const [mustChange, setMustChange] = useState(true);
   const [password, setPassword] = useState('');
-  const { run, isBusy, problem } = useAction();
+  const action = useAction();
   const name = getDisplayName(user);
   const generate = async (): Promise<void> => {
     setPassword(await generatePassword(user.uuid, mustChange));
   };
-  const close = (): void => {
-    onClose(password !== '');
-  };
+  const close = (): void => onClose(password !== '');
   if (password !== '')
     return (
       <Dialog title={`New password of ${name}`} isPersistent onClose={close}>
@@ -57,15 +45,13 @@ function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: 
           {mustChange && ' The next sign-in asks for a new password.'}
         </p>
         <div class="buttons end">
-          <button type="button" class="primary" autofocus onClick={close}>
-            Done
-          </button>
+          <Button text="Done" kind="primary" isFocused onClick={close} />
         </div>
       </Dialog>
     );
   return (
     <Dialog title={`Generate a password for ${name}`} onClose={close}>
-      <div class="stack">
+      <Form action={action} work={generate} submitLabel="Generate" onCancel={close} isCautious>
         <p>The present password stops working, and all sessions of {name} end.</p>
         <CheckField
           name="must_change"
@@ -73,16 +59,7 @@ function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: 
           value={mustChange}
           onValue={setMustChange}
         />
-        <ProblemNote problem={problem} />
-        <div class="buttons end">
-          <button type="button" autofocus onClick={close}>
-            Cancel
-          </button>
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(generate)}>
-            Generate
-          </button>
-        </div>
-      </div>
+      </Form>
     </Dialog>
   );
 }

@@ -1,12 +1,11 @@
 import { useId } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import { loadUser } from '../../api/users.js';
+import { UUID, loadUser } from '../../api/users.js';
 import { useDelayed } from '../../lib/use-delayed.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { LabelledField } from '../../parts/field.js';
 import { searchUsers } from '../users/search.js';
 
-const UUID = /^[0-9a-f-]{36}$/i;
 const MAX_SUGGESTIONS = 8;
 
 interface ManagerProps {

@@ -3,8 +3,8 @@ import { useAction } from '../../api/resource.js';
 import { createUser } from '../../api/users.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { navigate, toHref } from '../../lib/url.js';
+import { Form } from '../../parts/form.js';
 import { Card, Page } from '../../parts/page.js';
-import { ProblemNote } from '../../parts/problem-note.js';
 import { showToast } from '../../parts/toast.js';
 import { type Draft, EMPTY_DRAFT, findDifferences, toInput } from './draft.js';
 import { FIELDS, ProfileFields } from './profile-fields.js';
@@ -12,7 +12,7 @@ import { FIELDS, ProfileFields } from './profile-fields.js';
 /** Creates a user. The page of the new user then offers a generated password. */
 export function NewUserPage() {
   const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
-  const { run, isBusy, problem } = useAction();
+  const action = useAction();
   useUnsavedWarning(findDifferences(EMPTY_DRAFT, draft).length > 0);
   const create = async (): Promise<void> => {
     const uuid = await createUser(toInput(EMPTY_DRAFT, draft));
@@ -23,31 +23,21 @@ export function NewUserPage() {
   return (
     <Page title="New user">
       <Card title="Profile">
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run(create);
-          }}
+        <Form
+          action={action}
+          work={create}
+          submitLabel="Create user"
+          onCancel={() => navigate(toHref('/users'))}
+          fields={FIELDS}
+          isDisabled={action.isBusy}
         >
           <ProfileFields
             draft={draft}
-            setField={(field) => (value) => {
-              setDraft((current) => ({ ...current, [field]: value }));
-            }}
-            problem={problem}
+            setField={(field) => (value) => setDraft((current) => ({ ...current, [field]: value }))}
+            problem={action.problem}
             isFull
           />
-          <ProblemNote problem={problem} fields={FIELDS} />
-          <div class="buttons end">
-            <a class="button" href={toHref('/users')}>
-              Cancel
-            </a>
-            <button type="submit" class="primary" disabled={isBusy}>
-              Create user
-            </button>
-          </div>
-        </form>
+        </Form>
       </Card>
     </Page>
   );

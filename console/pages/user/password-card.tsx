@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { HiddenUsername, TextField } from '../../parts/field.js';
+import { Form } from '../../parts/form.js';
 import { Card } from '../../parts/page.js';
-import { ProblemNote } from '../../parts/problem-note.js';
 import { showToast } from '../../parts/toast.js';
 import type { User } from '../../api/client.js';
 import { loadUser, saveUser } from '../../api/users.js';
@@ -27,7 +27,7 @@ export const PasswordCard = ({ user, isSelf, onChange }: PasswordProps) => (
 export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
-  const { run, isBusy, problem } = useAction();
+  const action = useAction();
   useUnsavedWarning(password !== '' || current !== '');
   const save = async (): Promise<void> => {
     const latest = await loadUser(user.uuid); // a password cannot overwrite other changes, so the latest version is fine
@@ -40,12 +40,12 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
     onChange();
   };
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(save);
-      }}
+    <Form
+      action={action}
+      work={save}
+      submitLabel={isSelf ? 'Change password' : 'Set password'}
+      fields={['password', 'current_password']}
+      isDisabled={action.isBusy}
     >
       <HiddenUsername user={user} />
       {isSelf && (
@@ -53,7 +53,7 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
           name="current_password"
           value={current}
           onValue={setCurrent}
-          error={problem?.getFieldError('current_password')}
+          error={action.problem?.getFieldError('current_password')}
           input={{ type: 'password', autocomplete: 'current-password', required: true }}
         />
       )}
@@ -62,15 +62,9 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
         label="New password"
         value={password}
         onValue={setPassword}
-        error={problem?.getFieldError('password')}
+        error={action.problem?.getFieldError('password')}
         input={{ type: 'password', autocomplete: 'new-password', required: true }}
       />
-      <ProblemNote problem={problem} fields={['password', 'current_password']} />
-      <div>
-        <button type="submit" disabled={isBusy}>
-          {isSelf ? 'Change password' : 'Set password'}
-        </button>
-      </div>
-    </form>
+    </Form>
   );
 }

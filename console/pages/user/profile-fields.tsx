@@ -1,30 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { ProblemError } from '../../api/problem.js';
-import { useRoles } from '../../api/roles.js';
-import { CheckField, LongField, TextField } from '../../parts/field.js';
-import { CONTACTS, type Draft, LINES, type Value, canEdit } from './draft.js';
+import { getLabel } from '../../lib/text.js';
+import { CheckField, LongField, RoleFields, TextField } from '../../parts/field.js';
+import { CHECKBOXES, CONTACTS, type Draft, LINES, NETWORKS, type Value, canEdit } from './draft.js';
 import { ManagerField } from './manager-field.js';
 
 const NAMES = [...LINES, ...CONTACTS];
-const NETWORKS = ['social_media.linkedin', 'social_media.facebook', 'social_media.twitter'];
 /** Fields with an error of their own. */
 export const FIELDS = [
   ...NAMES,
-  'user_avatar',
-  'social_media',
-  'roles',
-  'authname',
-  'about_me',
-  'manager_uuid',
+  ...['user_avatar', 'social_media', 'roles', 'authname', 'about_me', 'manager_uuid'],
 ];
-const LABELS: Record<string, string> = {
-  user_avatar: 'Picture (URL)',
-  'social_media.linkedin': 'LinkedIn',
-  'social_media.facebook': 'Facebook',
-  'social_media.twitter': 'Twitter',
-};
-
 interface FieldsProps {
   draft: Draft;
   setField: (field: string) => (value: Value) => void;
@@ -38,7 +25,7 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
     <TextField
       key={field}
       name={field}
-      {...(LABELS[field] && { label: LABELS[field] })}
+      label={field === 'user_avatar' ? 'Picture (URL)' : getLabel(field.replace('social_media.', ''))}
       value={String(draft[field])}
       onValue={setField(field)}
       error={field.includes('.') ? undefined : problem?.getFieldError(field)}
@@ -61,11 +48,9 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
         <div class="grid">{NETWORKS.map(renderTextField)}</div>
       </Group>
       {canEditField('roles') && (
-        <Roles
-          value={toList(draft['roles'])}
-          onValue={setField('roles')}
-          error={problem?.getFieldError('roles')}
-        />
+        <Group title="Roles" error={problem?.getFieldError('roles')}>
+          <RoleFields chosen={toList(draft['roles'])} onChange={setField('roles')} />
+        </Group>
       )}
       {canEditField('authname') && (
         <LongField
@@ -84,7 +69,7 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
         error={problem?.getFieldError('about_me')}
       />
       <div>
-        {['hide_email', 'hide_phone_numbers'].map((field) => (
+        {CHECKBOXES.map((field) => (
           <CheckField key={field} name={field} value={draft[field] === true} onValue={setField(field)} />
         ))}
       </div>
@@ -94,32 +79,6 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
 
 const toList = (value: Value | undefined): readonly string[] =>
   Array.isArray(value) ? (value as string[]) : [];
-
-function Roles(props: {
-  value: readonly string[];
-  onValue: (value: string[]) => void;
-  error: string | undefined;
-}) {
-  const { value, onValue, error } = props;
-  const all = useRoles(value);
-  return (
-    <Group title="Roles" error={error}>
-      <div class="choices">
-        {all.map((role) => (
-          <CheckField
-            key={role}
-            name="roles"
-            label={role}
-            value={value.includes(role)}
-            onValue={(isChecked) => {
-              onValue((isChecked ? [...value, role] : value.filter((each) => each !== role)).toSorted());
-            }}
-          />
-        ))}
-      </div>
-    </Group>
-  );
-}
 
 /** A group of inputs for one field of the API, with one error. */
 function Group(props: { title: string; error: string | undefined; children: ComponentChildren }) {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { ProblemError } from '../../api/problem.js';
+import { Form } from '../../parts/form.js';
 import { Card } from '../../parts/page.js';
-import { ProblemNote } from '../../parts/problem-note.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { showToast } from '../../parts/toast.js';
 import { ConflictDialog } from './conflict-dialog.js';
@@ -32,7 +32,7 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   const [draft, setDraft] = useState<Draft>(() => toDraft(opened.user));
   const [theirs, setTheirs] = useState<UserVersion>();
   const [isConfirming, setConfirming] = useState(false);
-  const { run, isBusy, problem } = useAction();
+  const action = useAction();
   const base = toDraft(version.user);
   useUnsavedWarning(findDifferences(base, draft).length > 0);
   const setField = (field: string) => (value: Value) => {
@@ -54,13 +54,14 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   const needsConfirmation = removesOwnWebmaster(version.user.uuid, base, draft);
   return (
     <Card title="Profile">
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (needsConfirmation) setConfirming(true);
-          else void run(() => save());
-        }}
+      <Form
+        action={action}
+        work={async () => (needsConfirmation ? setConfirming(true) : save())}
+        submitLabel="Save"
+        cancelLabel="Discard"
+        onCancel={onClose}
+        fields={FIELDS}
+        isDisabled={action.isBusy}
       >
         {version.user.external_id && (
           <p class="hint">
@@ -68,25 +69,9 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
             changes that you make here.
           </p>
         )}
-        <ProfileFields draft={draft} setField={setField} problem={problem} isFull={isFull} />
-        <ProblemNote problem={problem} fields={FIELDS} />
-        <div class="buttons end">
-          <button type="button" onClick={onClose}>
-            Discard
-          </button>
-          <button type="submit" class="primary" disabled={isBusy}>
-            Save
-          </button>
-        </div>
-      </form>
-      {isConfirming && (
-        <OwnRoleConfirmation
-          work={save}
-          onClose={() => {
-            setConfirming(false);
-          }}
-        />
-      )}
+        <ProfileFields draft={draft} setField={setField} problem={action.problem} isFull={isFull} />
+      </Form>
+      {isConfirming && <OwnRoleConfirmation work={save} onClose={() => setConfirming(false)} />}
       {theirs && (
         <ConflictDialog
           conflicts={findConflicts(base, toDraft(theirs.user), draft)}
@@ -96,12 +81,8 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
             setVersion(theirs);
             setTheirs(undefined);
           }}
-          onDiscard={() => {
-            onSaved(theirs);
-          }}
-          onClose={() => {
-            setTheirs(undefined);
-          }}
+          onDiscard={() => onSaved(theirs)}
+          onClose={() => setTheirs(undefined)}
         />
       )}
     </Card>

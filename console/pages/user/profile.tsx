@@ -2,11 +2,10 @@ import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { focusTitle } from '../../lib/focus.js';
 import { getLabel, formatValue } from '../../lib/text.js';
-import { Icon } from '../../parts/icon.js';
-import { Card } from '../../parts/page.js';
+import { Button } from '../../parts/button.js';
+import { Card, FactList } from '../../parts/page.js';
 import { UserLink } from '../../parts/user-link.js';
-import { CONTACTS, LINES, toDraft } from './draft.js';
-import { Fact } from './facts.js';
+import { CHECKBOXES, CONTACTS, LINES, NETWORKS, toDraft } from './draft.js';
 import type { UserVersion } from '../../api/users.js';
 import { ProfileForm } from './profile-form.js';
 
@@ -17,11 +16,8 @@ const SHOWN = [
   'manager_uuid',
   'authname',
   'about_me',
-  'social_media.linkedin',
-  'social_media.facebook',
-  'social_media.twitter',
-  'hide_email',
-  'hide_phone_numbers',
+  ...NETWORKS,
+  ...CHECKBOXES,
 ];
 
 interface ProfileProps {
@@ -50,17 +46,7 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
         onClose={close}
       />
     );
-  const edit = (
-    <button
-      type="button"
-      onClick={() => {
-        setEditing(true);
-      }}
-    >
-      <Icon name="edit" />
-      Edit
-    </button>
-  );
+  const edit = <Button text="Edit" icon="edit" onClick={() => setEditing(true)} />;
   return (
     <Card title="Profile" actions={(isFull || isSelf) && edit}>
       <ProfileFacts user={version.user} isFull={isFull} />
@@ -71,22 +57,13 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
 /** Shows the fields of a profile. */
 export function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
   const draft = toDraft(user);
-  return (
-    <dl class="facts">
-      {SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
-        const text = formatValue(draft[field]);
-        return (
-          <Fact key={field} name={field.startsWith('social_media.') ? getLabel(field.slice(13)) : field}>
-            {field === 'manager_uuid' && user.manager_uuid ? (
-              <UserLink id={user.manager_uuid} />
-            ) : text === '' ? (
-              <span class="none">empty</span>
-            ) : (
-              text
-            )}
-          </Fact>
-        );
-      })}
-    </dl>
-  );
+  const facts = SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
+    const text = formatValue(draft[field]) || <span class="none">empty</span>;
+    const isManager = field === 'manager_uuid' && user.manager_uuid;
+    return [
+      getLabel(field.replace('social_media.', '')),
+      isManager ? <UserLink key="" id={user.manager_uuid ?? ''} /> : text,
+    ] as const;
+  });
+  return <FactList facts={facts} />;
 }

@@ -1,57 +1,54 @@
-import { useState } from 'preact/hooks';
-import { type Session, type User, api, unwrap, toReasonHeader } from '../../api/client.js';
+import type { Session, User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { loadSession } from '../../api/session.js';
 import { formatCount } from '../../lib/text.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { Confirm } from '../../parts/dialog.js';
+import { ConfirmButton } from '../../parts/dialog.js';
 import { Card } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { showToast } from '../../parts/toast.js';
-import { loadSessions } from '../../api/users.js';
+import { endAllSessions, endSession, loadSessions } from '../../api/users.js';
 
 /** Lists the sessions of a user and ends them on request. */
 export function Sessions({ user }: { user: User }) {
-  const {
-    data = [],
-    problem,
-    isLoading,
-    reload,
-  } = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
-  const [ending, setEnding] = useState<Session | 'all'>();
-  const isOwn = ending === 'all' ? data.some(({ current }) => current) : ending?.current;
-  const end = async (reason: string): Promise<void> => {
-    const headers = toReasonHeader(reason);
-    if (ending === 'all') {
-      const params = { path: { user_id: user.uuid } };
-      await unwrap(api.DELETE('/api/0.3/users/{user_id}/sessions', { params, ...headers }));
-    } else if (ending) {
-      const params = { path: { session_id: ending.id } };
-      await unwrap(api.DELETE('/api/0.3/sessions/{session_id}', { params, ...headers }));
-    }
-    showToast(ending === 'all' ? `${formatCount(data.length, 'session')} ended.` : 'The session has ended.');
-    if (isOwn) await loadSession();
-    else reload();
+  const list = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
+  const { data = [], problem, isLoading, reload } = list;
+  const name = getDisplayName(user);
+  /** Builds the confirmation before sessions end. */
+  const confirm = (sessions: readonly Session[], title: string, end: (reason: string) => Promise<void>) => {
+    const isOwn = sessions.some(({ current }) => current);
+    const effect = isOwn
+      ? 'You will be signed out immediately. You can sign in again.'
+      : `${name} will be signed out immediately, but can sign in again.`;
+    return {
+      title,
+      confirmLabel: 'End',
+      isDangerous: true,
+      children: <p>{effect}</p>,
+      work: async (reason: string): Promise<void> => {
+        await end(reason);
+        if (isOwn) await loadSession();
+        else reload();
+      },
+    };
   };
+  const confirmAll = confirm(data, `End ${formatCount(data.length, 'session')}`, async (reason) => {
+    await endAllSessions(user.uuid, reason);
+    showToast(`${formatCount(data.length, 'session')} ended.`);
+  });
+  const confirmOne = (session: Session) =>
+    confirm([session], 'End the session', async (reason) => {
+      await endSession(session.id, reason);
+      showToast('The session has ended.');
+    });
   return (
     <Card
       title="Sessions"
       isFlush
-      actions={
-        data.length > 0 && (
-          <button
-            type="button"
-            onClick={() => {
-              setEnding('all');
-            }}
-          >
-            End all
-          </button>
-        )
-      }
+      actions={data.length > 0 && <ConfirmButton text="End all" {...confirmAll} />}
     >
       <ProblemNote problem={problem} />
       <Table
@@ -59,49 +56,15 @@ export function Sessions({ user }: { user: User }) {
         rows={data}
         getKey={({ id }) => id}
         isLoading={isLoading}
-        empty={`${getDisplayName(user)} has no open sessions.`}
+        empty={`${name} has no open sessions.`}
         columns={[
-          { name: 'created', title: 'Signed in', cell: ({ created }) => <Time at={created} /> },
-          { name: 'expires', title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
-          { name: 'ip', title: 'IP address', cell: ({ ip }) => <code>{ip}</code> },
-          {
-            name: 'current',
-            title: 'Current',
-            cell: ({ current }) => current && <Pill tone="good">This session</Pill>,
-          },
-          {
-            name: 'end',
-            title: 'Actions',
-            cell: (session) => (
-              <button
-                type="button"
-                onClick={() => {
-                  setEnding(session);
-                }}
-              >
-                End
-              </button>
-            ),
-          },
+          { title: 'Signed in', cell: ({ created }) => <Time at={created} /> },
+          { title: 'Ends', cell: ({ expires }) => <Time at={expires} /> },
+          { title: 'IP address', cell: ({ ip }) => <code>{ip}</code> },
+          { title: 'Current', cell: ({ current }) => current && <Pill tone="good">This session</Pill> },
+          { title: 'Actions', cell: (session) => <ConfirmButton text="End" {...confirmOne(session)} /> },
         ]}
       />
-      {ending && (
-        <Confirm
-          title={ending === 'all' ? `End ${formatCount(data.length, 'session')}` : 'End the session'}
-          confirmLabel="End"
-          isDangerous
-          work={end}
-          onClose={() => {
-            setEnding(undefined);
-          }}
-        >
-          <p>
-            {isOwn
-              ? 'You will be signed out immediately. You can sign in again.'
-              : `${getDisplayName(user)} will be signed out immediately, but can sign in again.`}
-          </p>
-        </Confirm>
-      )}
     </Card>
   );
 }
