@@ -5,12 +5,13 @@ import { navigate, getCurrentHref, toHref, isConsoleUrl, useUrl } from './lib/ur
 import { useStore } from './lib/store.js';
 import { NewPasswordPage } from './pages/new-password-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
+import { Button } from './parts/button.js';
 import { Page } from './parts/page.js';
 import { LeaveConfirmation } from './parts/leave-confirmation.js';
 import { ProblemNote } from './parts/problem-note.js';
 import { SessionConfirmation } from './parts/session-confirmation.js';
 import { SessionEnded } from './parts/session-ended.js';
-import { getStartPath, matchRoute } from './routes.js';
+import { getStartPath, matchRoute, mayOpen } from './routes.js';
 import { Shell } from './shell.js';
 
 const SIGN_IN = '/sign-in';
@@ -31,9 +32,7 @@ export function App() {
       {session.state === 'unreachable' ? (
         <Page title="Service not available">
           <ProblemNote problem={session.problem} />
-          <button type="button" onClick={() => void loadSession()}>
-            Try again
-          </button>
+          <Button text="Try again" onClick={() => void loadSession()} />
         </Page>
       ) : (
         user && target === undefined && <MatchedPage user={user} path={path} />
@@ -68,7 +67,7 @@ function MatchedPage({ user, path }: { user: User; path: string }) {
       </Page>
     );
   const { route, params } = found;
-  if (!route.isAllowed(user))
+  if (!mayOpen(route, user))
     return (
       <Page title="Access denied">
         <p>

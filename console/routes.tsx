@@ -23,8 +23,8 @@ export interface Route {
   /** Path below `/console`. A segment with a colon is a parameter: `/users/:id`. */
   path: string;
   page: (props: { user: User; params: Record<string, string> }) => ComponentChildren;
-  /** Returns true if the user may open the page. The service checks permissions itself. */
-  isAllowed: (user: User) => boolean;
+  /** Returns true if the user may open the page. By default, Webmasters may. The service checks permissions itself. */
+  isAllowed?: (user: User) => boolean;
   /** Navigation link. Missing for pages that other pages link to. */
   nav?: { text: string; icon: IconName };
 }
@@ -37,35 +37,27 @@ const allowEveryUser = (): boolean => true;
  * `setQuery`) what must survive a reload. `test/console/pages.e2e-spec.ts` opens every page and checks it with axe-core.
  */
 export const ROUTES: readonly Route[] = [
-  { path: '/home', page: HomePage, isAllowed: isWebmaster, nav: { text: 'Home', icon: 'home' } },
+  { path: '/home', page: HomePage, nav: { text: 'Home', icon: 'home' } },
   { path: '/users', page: UsersPage, isAllowed: canReadUsers, nav: { text: 'Users', icon: 'users' } },
-  { path: '/users/new', page: NewUserPage, isAllowed: isWebmaster },
-  { path: '/users/deleted', page: DeletedUsersPage, isAllowed: isWebmaster },
-  { path: '/users/deleted/:id', page: DeletedUserPage, isAllowed: isWebmaster },
+  { path: '/users/new', page: NewUserPage },
+  { path: '/users/deleted', page: DeletedUsersPage },
+  { path: '/users/deleted/:id', page: DeletedUserPage },
   { path: '/users/:id', page: UserPage, isAllowed: allowEveryUser },
-  { path: '/imports', page: ImportsPage, isAllowed: isWebmaster, nav: { text: 'Imports', icon: 'imports' } },
-  { path: '/imports/new', page: NewImportPage, isAllowed: isWebmaster },
-  { path: '/imports/:id', page: ImportPage, isAllowed: isWebmaster },
-  {
-    path: '/schedule',
-    page: SchedulePage,
-    isAllowed: isWebmaster,
-    nav: { text: 'Schedule', icon: 'calendar' },
-  },
-  {
-    path: '/profiles',
-    page: ProfilesPage,
-    isAllowed: isWebmaster,
-    nav: { text: 'Profiles', icon: 'columns' },
-  },
-  { path: '/profiles/new', page: ProfilePage, isAllowed: isWebmaster },
-  { path: '/profiles/:name', page: ProfilePage, isAllowed: isWebmaster },
-  { path: '/groups', page: GroupsPage, isAllowed: isWebmaster, nav: { text: 'Groups', icon: 'list' } },
-  { path: '/groups/:id', page: GroupPage, isAllowed: isWebmaster },
-  { path: '/keys', page: KeysPage, isAllowed: isWebmaster, nav: { text: 'API keys', icon: 'key' } },
-  { path: '/audit', page: AuditPage, isAllowed: isWebmaster, nav: { text: 'Audit', icon: 'clock' } },
+  { path: '/imports', page: ImportsPage, nav: { text: 'Imports', icon: 'imports' } },
+  { path: '/imports/new', page: NewImportPage },
+  { path: '/imports/:id', page: ImportPage },
+  { path: '/schedule', page: SchedulePage, nav: { text: 'Schedule', icon: 'calendar' } },
+  { path: '/profiles', page: ProfilesPage, nav: { text: 'Profiles', icon: 'columns' } },
+  { path: '/profiles/new', page: ProfilePage },
+  { path: '/profiles/:name', page: ProfilePage },
+  { path: '/groups', page: GroupsPage, nav: { text: 'Groups', icon: 'list' } },
+  { path: '/groups/:id', page: GroupPage },
+  { path: '/keys', page: KeysPage, nav: { text: 'API keys', icon: 'key' } },
+  { path: '/audit', page: AuditPage, nav: { text: 'Audit', icon: 'clock' } },
   { path: '/me', page: UserPage, isAllowed: allowEveryUser, nav: { text: 'My profile', icon: 'person' } },
 ];
+
+export const mayOpen = ({ isAllowed = isWebmaster }: Route, user: User): boolean => isAllowed(user);
 
 /** Finds the first route that matches a path, with its parameters. */
 export function matchRoute(path: string): { route: Route; params: Record<string, string> } | undefined {
@@ -94,4 +86,4 @@ function decodeSegment(part: string): string {
 
 /** Returns the start page of a user: the first navigation link that the user may open. */
 export const getStartPath = (user: User): string =>
-  ROUTES.find((route) => route.nav && route.isAllowed(user))?.path ?? '/me';
+  ROUTES.find((route) => route.nav && mayOpen(route, user))?.path ?? '/me';

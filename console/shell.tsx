@@ -10,7 +10,7 @@ import { Icon } from './parts/icon.js';
 import { Logo } from './parts/logo.js';
 import { ProblemNote } from './parts/problem-note.js';
 import { Toast } from './parts/toast.js';
-import { ROUTES } from './routes.js';
+import { ROUTES, mayOpen } from './routes.js';
 
 /** The frame of every page, with the navigation on the left or, in a narrow window, in a menu. */
 export function Shell({ user, children }: { user: User | undefined; children: ComponentChildren }) {
@@ -92,7 +92,7 @@ function NavigationLinks({ user, path }: { user: User; path: string }) {
   const isIn = (own: string): boolean => path === own || path.startsWith(`${own}/`);
   return (
     <ul>
-      {ROUTES.filter((route) => route.nav && route.isAllowed(user)).map((route) => (
+      {ROUTES.filter((route) => route.nav && mayOpen(route, user)).map((route) => (
         <li key={route.path}>
           <a class="item" href={toHref(route.path)} aria-current={isIn(route.path) ? 'page' : undefined}>
             {route.nav && <Icon name={route.nav.icon} />}

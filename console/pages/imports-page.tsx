@@ -4,6 +4,7 @@ import { useInterval, useResource } from '../api/resource.js';
 import { toHref, useUrl } from '../lib/url.js';
 import { formatNumber, formatCode } from '../lib/text.js';
 import { formatDuration } from '../lib/time.js';
+import { LinkButton } from '../parts/button.js';
 import { ANY, SelectField, TextField, toChoices } from '../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../parts/filters.js';
 import { List } from '../parts/list.js';
@@ -83,14 +84,7 @@ export function ImportsPage() {
   });
   useInterval(RELOAD_MILLIS, list.reload);
   return (
-    <Page
-      title="Imports"
-      actions={
-        <a class="button primary" href={toHref('/imports/new')}>
-          New import
-        </a>
-      }
-    >
+    <Page title="Imports" actions={<LinkButton text="New import" isPrimary href={toHref('/imports/new')} />}>
       <div class="toolbar">
         <SelectField
           {...filter('state')}

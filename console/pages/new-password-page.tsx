@@ -1,6 +1,7 @@
 import type { User } from '../api/client.js';
 import { loadSession, signOut } from '../api/session.js';
 import { useAction } from '../api/resource.js';
+import { Button } from '../parts/button.js';
 import { Logo } from '../parts/logo.js';
 import { Page } from '../parts/page.js';
 import { ProblemNote } from '../parts/problem-note.js';
@@ -21,9 +22,7 @@ export function NewPasswordPage({ user }: { user: User }) {
           </p>
           <PasswordForm user={user} isSelf onChange={() => void loadSession()} />
           <ProblemNote problem={problem} />
-          <button type="button" class="bare" onClick={() => void run(signOut)}>
-            Sign out
-          </button>
+          <Button text="Sign out" kind="bare" onClick={() => void run(signOut)} />
         </Page>
       </div>
       <Toast />

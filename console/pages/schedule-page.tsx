@@ -3,6 +3,7 @@ import type { components } from '../api/generated.js';
 import { useAction, useInterval, useResource } from '../api/resource.js';
 import { addScheduledFile } from '../api/upload.js';
 import { formatCount, formatSize, showFileName } from '../lib/text.js';
+import { Button } from '../parts/button.js';
 import { DropZone } from '../parts/drop-zone.js';
 import { Card, FactList, Page } from '../parts/page.js';
 import { ProblemNote } from '../parts/problem-note.js';
@@ -47,9 +48,7 @@ export function SchedulePage() {
       lead="Files in the drop folder are imported at fixed times."
       actions={
         folder && (
-          <button type="button" class="primary" aria-disabled={action.isBusy} onClick={() => run(takeFiles)}>
-            Take now
-          </button>
+          <Button text="Take now" kind="primary" isBusy={action.isBusy} onClick={() => run(takeFiles)} />
         )
       }
     >

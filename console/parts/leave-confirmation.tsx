@@ -1,5 +1,6 @@
 import { useStore } from '../lib/store.js';
 import { pendingNavigation } from '../lib/unsaved.js';
+import { Button } from './button.js';
 import { Dialog } from './dialog.js';
 
 /** Asks for confirmation before a page with unsaved changes is left. */
@@ -11,19 +12,15 @@ export function LeaveConfirmation() {
     <Dialog title="Leave without saving?" onClose={close}>
       <p>This page has unsaved changes. If you leave, they will be lost.</p>
       <div class="buttons end">
-        <button type="button" autofocus onClick={close}>
-          Stay
-        </button>
-        <button
-          type="button"
-          class="danger"
+        <Button text="Stay" isFocused onClick={close} />
+        <Button
+          text="Leave"
+          kind="danger"
           onClick={() => {
             close();
             work();
           }}
-        >
-          Leave
-        </button>
+        />
       </div>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import { setQuery, useUrl } from '../lib/url.js';
 import type { ListPage } from '../api/client.js';
 import { formatCount, formatNumber } from '../lib/text.js';
+import { Button } from './button.js';
 import { Icon } from './icon.js';
 
 /** Position in a list, stored in the state of the browser history. */
@@ -46,16 +47,11 @@ export function Pager({ page, unit }: { page: ListPage<unknown> | undefined; uni
       </span>
       <span class="buttons">
         {!isFirst && (
-          <button
-            type="button"
-            onClick={() => {
-              if (depth > 0) history.back();
-              else setQuery({ after: undefined });
-            }}
-          >
-            <Icon name="left" />
-            {depth > 0 ? 'Previous' : 'First page'}
-          </button>
+          <Button
+            text={depth > 0 ? 'Previous' : 'First page'}
+            icon="left"
+            onClick={() => (depth > 0 ? history.back() : setQuery({ after: undefined }))}
+          />
         )}
         {(next || !isFirst) && (
           <button

@@ -1,6 +1,7 @@
 import type { User } from '../api/client.js';
 import { clearSession } from '../api/session.js';
 import { getDisplayName } from './avatar.js';
+import { Button } from './button.js';
 import { Dialog } from './dialog.js';
 import { SignInForm } from './sign-in-form.js';
 
@@ -10,9 +11,7 @@ export const SessionEnded = ({ user }: { user: User }) => (
     <p>Sign in again, {getDisplayName(user)}. Your entries on this page are preserved.</p>
     <SignInForm known={user.username} />
     <div class="buttons end">
-      <button type="button" class="bare" onClick={clearSession}>
-        Leave this page
-      </button>
+      <Button text="Leave this page" kind="bare" onClick={clearSession} />
     </div>
   </Dialog>
 );

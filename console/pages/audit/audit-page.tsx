@@ -1,6 +1,7 @@
 import { useResource } from '../../api/resource.js';
 import { useUrl } from '../../lib/url.js';
 import { formatNumber, formatCode } from '../../lib/text.js';
+import { LinkButton } from '../../parts/button.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
@@ -46,13 +47,7 @@ export function AuditPage() {
     <Page
       title="Audit"
       lead={isSealLoading ? LEAD : <SealStatus seal={seal} />}
-      actions={
-        list.data?.file && (
-          <a class="button" href={list.data.file} download>
-            Download
-          </a>
-        )
-      }
+      actions={list.data?.file && <LinkButton text="Download" href={list.data.file} download />}
     >
       <div class="toolbar">
         <SelectField

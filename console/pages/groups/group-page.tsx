@@ -5,6 +5,7 @@ import { useAction, useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { formatCount } from '../../lib/text.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
+import { Button } from '../../parts/button.js';
 import { RoleFields } from '../../parts/field.js';
 import { Card, Page } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -72,10 +73,10 @@ function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved:
     <Card
       title="Roles for members"
       actions={
-        <button
-          type="button"
-          class="primary"
-          disabled={!isChanged || action.isBusy}
+        <Button
+          text={`Save for ${formatCount(group.member_count, 'member')}`}
+          kind="primary"
+          isDisabled={!isChanged || action.isBusy}
           onClick={() =>
             void action.run(async () => {
               await saveRoles(group.uuid, etag, roles).catch((thrown: unknown) => {
@@ -87,9 +88,7 @@ function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved:
               onSaved();
             })
           }
-        >
-          Save for {formatCount(group.member_count, 'member')}
-        </button>
+        />
       }
     >
       <RoleFields chosen={roles} onChange={setRoles} />

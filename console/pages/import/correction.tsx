@@ -5,6 +5,7 @@ import { importFile } from '../../api/upload.js';
 import { formatCount, formatNumber, getLabel } from '../../lib/text.js';
 import { confirmIfUnsaved, useUnsavedWarning } from '../../lib/unsaved.js';
 import { navigate, toHref } from '../../lib/url.js';
+import { Button } from '../../parts/button.js';
 import { CheckField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -91,14 +92,12 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
       <Card
         title="Correct the rows"
         actions={
-          <button
-            type="button"
-            class="primary"
-            aria-disabled={action.isBusy}
+          <Button
+            text="Send again"
+            kind="primary"
+            isBusy={action.isBusy}
             onClick={() => send(createFile(run.file.name, file, edited), linked)}
-          >
-            Send again
-          </button>
+          />
         }
       >
         <p class="muted">
@@ -126,12 +125,12 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
         <div class="pager">
           {formatNumber(start + 1)} to {formatNumber(end)} of {formatCount(file.rows.length, 'row')}
           <span class="buttons">
-            <button type="button" disabled={start === 0} onClick={() => setStart(start - PAGE)}>
-              Previous
-            </button>
-            <button type="button" disabled={end === file.rows.length} onClick={() => setStart(start + PAGE)}>
-              Next
-            </button>
+            <Button text="Previous" isDisabled={start === 0} onClick={() => setStart(start - PAGE)} />
+            <Button
+              text="Next"
+              isDisabled={end === file.rows.length}
+              onClick={() => setStart(start + PAGE)}
+            />
           </span>
         </div>
       </Card>

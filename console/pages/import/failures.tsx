@@ -3,6 +3,7 @@ import { isWorking } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { formatCode, formatCount, formatNumber } from '../../lib/text.js';
 import { toHref, useUrl } from '../../lib/url.js';
+import { LinkButton } from '../../parts/button.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Correction } from './correction.js';
@@ -36,16 +37,12 @@ export function Failures({ run }: { run: Run }) {
         title="Errors"
         actions={
           <>
-            <a class="button" href={`/api/0.3/imports/${run.id}/failed.csv`} download>
-              Failed rows
-            </a>
+            <LinkButton text="Failed rows" href={`/api/0.3/imports/${run.id}/failed.csv`} download />
             {isCorrectable(run) && (
-              <a
-                class="button"
+              <LinkButton
+                text={isCorrecting ? 'List the rows' : 'Correct the rows'}
                 href={toHref(path, { outcome: 'error', view: isCorrecting ? '' : 'correct' })}
-              >
-                {isCorrecting ? 'List the rows' : 'Correct the rows'}
-              </a>
+              />
             )}
           </>
         }

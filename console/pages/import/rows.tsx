@@ -3,6 +3,7 @@ import { isWorking } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { getLabel, formatCode } from '../../lib/text.js';
+import { LinkButton } from '../../parts/button.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
 import { Pill } from '../../parts/pill.js';
@@ -87,12 +88,10 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           placeholder="Name of a user, or a complete external ID"
         />
         {outcome !== 'error' && (
-          <a
-            class="button"
+          <LinkButton
+            text={isGrouped ? 'Row by row' : 'Group by field'}
             href={toHref(`/imports/${run.id}`, { outcome, person, view: isGrouped ? '' : 'fields' })}
-          >
-            {isGrouped ? 'Row by row' : 'Group by field'}
-          </a>
+          />
         )}
       </div>
       <ProblemNote problem={problem} />

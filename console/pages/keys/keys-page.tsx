@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
+import { Button, LinkButton } from '../../parts/button.js';
 import { ConfirmButton } from '../../parts/dialog.js';
 import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
@@ -23,11 +24,7 @@ export function KeysPage() {
     <Page
       title="API keys"
       lead="Credentials of connectors and identity providers."
-      actions={
-        <button type="button" class="primary" onClick={() => setCreating(true)}>
-          New key
-        </button>
-      }
+      actions={<Button text="New key" kind="primary" onClick={() => setCreating(true)} />}
     >
       <List
         caption="API keys"
@@ -101,9 +98,7 @@ function State({ of: key }: { of: Key }) {
 
 const Actions = ({ of: { id, name, fuse_blown }, onClose }: { of: Key; onClose: () => void }) => (
   <span class="buttons">
-    <a class="button" href={toHref('/audit', { actor: id })}>
-      Activity
-    </a>
+    <LinkButton text="Activity" href={toHref('/audit', { actor: id })} />
     {fuse_blown && (
       <ConfirmButton
         text="Suspend fuse"

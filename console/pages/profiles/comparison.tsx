@@ -1,5 +1,6 @@
 import { useResource } from '../../api/resource.js';
 import { setQuery, useUrl } from '../../lib/url.js';
+import { Button } from '../../parts/button.js';
 import { SelectField } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -74,12 +75,8 @@ export function Comparison({ name, draft, hasConflict, onReplace, onLoad }: Comp
       )}
       {data && hasConflict && (
         <div class="buttons end">
-          <button type="button" onClick={() => onLoad(data)}>
-            Load the saved version
-          </button>
-          <button type="button" class="danger" onClick={() => onReplace(data.etag)}>
-            Replace it with this draft
-          </button>
+          <Button text="Load the saved version" onClick={() => onLoad(data)} />
+          <Button text="Replace it with this draft" kind="danger" onClick={() => onReplace(data.etag)} />
         </div>
       )}
     </Card>

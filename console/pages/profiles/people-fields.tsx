@@ -1,4 +1,5 @@
 import { REQUIRED_COLUMNS } from '../../lib/columns.js';
+import { Button } from '../../parts/button.js';
 import { Pick } from '../../parts/field.js';
 import { Offer } from '../../parts/offer.js';
 import { type Editing, findSources, listSources, mapColumn, setTemplate } from './draft.js';
@@ -45,9 +46,10 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
               choices={listSources(editing)}
               onPick={(source) => change(mapColumn(draft, source, column))}
             />
-            <button type="button" onClick={() => change(setTemplate(draft, column, ''))}>
-              Build {column} from pieces
-            </button>
+            <Button
+              text={`Build ${column} from pieces`}
+              onClick={() => change(setTemplate(draft, column, ''))}
+            />
           </div>
         </>
       )}

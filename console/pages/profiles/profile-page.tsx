@@ -4,6 +4,7 @@ import { useAction, useResource } from '../../api/resource.js';
 import { showFileName } from '../../lib/text.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { navigate, toHref, useUrl } from '../../lib/url.js';
+import { Button, LinkButton } from '../../parts/button.js';
 import { DropZone } from '../../parts/drop-zone.js';
 import { TextField } from '../../parts/field.js';
 import { Page } from '../../parts/page.js';
@@ -70,23 +71,17 @@ function Editor({ isNew, profile, onSaved }: EditorProps) {
       actions={
         <>
           {profile && !isNew && (
-            <a class="button" href={toHref('/profiles/new', { from: profile.name })}>
-              Copy
-            </a>
+            <LinkButton text="Copy" href={toHref('/profiles/new', { from: profile.name })} />
           )}
-          <a class="button" download={`${name ?? 'profile'}.json`} href={toDownload(draft)}>
-            Download
-          </a>
+          <LinkButton text="Download" download={`${name ?? 'profile'}.json`} href={toDownload(draft)} />
           {!isReadOnly && (
-            <button
-              type="button"
-              class="primary"
-              aria-disabled={action.isBusy || !name || !isPreviewable(draft)}
-              aria-describedby="save-hint"
+            <Button
+              text="Save"
+              kind="primary"
+              isBusy={action.isBusy || !name || !isPreviewable(draft)}
+              describedBy="save-hint"
               onClick={() => void (name && save(isNew ? undefined : profile?.etag))}
-            >
-              Save
-            </button>
+            />
           )}
         </>
       }

@@ -1,5 +1,6 @@
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
+import { LinkButton } from '../../parts/button.js';
 import { ConfirmButton } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -15,11 +16,7 @@ export function ProfilesPage() {
     <Page
       title="Profiles"
       lead="A profile defines how files from one source are read."
-      actions={
-        <a class="button primary" href={toHref('/profiles/new')}>
-          New profile
-        </a>
-      }
+      actions={<LinkButton text="New profile" isPrimary href={toHref('/profiles/new')} />}
     >
       <ProblemNote problem={problem} />
       <Table
@@ -53,9 +50,7 @@ const buildColumns = (onClose: () => void): readonly Column<Profile>[] => [
     title: 'Actions',
     cell: ({ name, ready, profile: { pattern } }) => (
       <span class="buttons">
-        <a class="button" href={toHref('/imports/new', { profile: name })}>
-          Import a file
-        </a>
+        <LinkButton text="Import a file" href={toHref('/imports/new', { profile: name })} />
         {!ready && (
           <ConfirmButton
             text="Delete"

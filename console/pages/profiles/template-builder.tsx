@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { getField } from '../../lib/columns.js';
 import { formatCount, formatValue } from '../../lib/text.js';
+import { Button } from '../../parts/button.js';
 import { Pick, TextField } from '../../parts/field.js';
 import { type Editing, listSources, setMember } from './draft.js';
 import { FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTemplate } from './template.js';
@@ -42,9 +43,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
             choices={listSources(editing)}
             onPick={(source) => setPieces([...pieces, { columns: [source], functions: [] }], pieces.length)}
           />
-          <button type="button" onClick={() => setPieces([...pieces, '.'], pieces.length)}>
-            Add text
-          </button>
+          <Button text="Add text" onClick={() => setPieces([...pieces, '.'], pieces.length)} />
         </div>
       )}
       {pieces && piece !== undefined && (
@@ -56,16 +55,15 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
           />
           <div class="buttons">
             {selected > 0 && (
-              <button
-                type="button"
+              <Button
+                text={`Move ${formatPiece(piece)} left`}
                 onClick={() => setPieces(others.toSpliced(selected - 1, 0, piece), selected - 1)}
-              >
-                Move {formatPiece(piece)} left
-              </button>
+              />
             )}
-            <button type="button" onClick={() => setPieces(others, Math.max(0, selected - 1))}>
-              Remove {formatPiece(piece)}
-            </button>
+            <Button
+              text={`Remove ${formatPiece(piece)}`}
+              onClick={() => setPieces(others, Math.max(0, selected - 1))}
+            />
           </div>
         </>
       )}
@@ -79,9 +77,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
       />
       <FirstValues column={column} editing={editing} />
       <div class="buttons">
-        <button type="button" onClick={() => setTemplate(undefined)}>
-          Remove the template of {column}
-        </button>
+        <Button text={`Remove the template of ${column}`} onClick={() => setTemplate(undefined)} />
       </div>
     </fieldset>
   );

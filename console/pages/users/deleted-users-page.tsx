@@ -3,6 +3,7 @@ import { loadDeletedUsers } from '../../api/users.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { getDisplayName } from '../../parts/avatar.js';
+import { LinkButton } from '../../parts/button.js';
 import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
 import { SearchField } from '../../parts/search-field.js';
@@ -17,14 +18,7 @@ export function DeletedUsersPage() {
     loadDeletedUsers({ offset, ...(search && { search }) }, signal),
   );
   return (
-    <Page
-      title="Deleted users"
-      actions={
-        <a class="button" href={toHref('/users')}>
-          All users
-        </a>
-      }
-    >
+    <Page title="Deleted users" actions={<LinkButton text="All users" href={toHref('/users')} />}>
       <div class="toolbar" role="search">
         <SearchField name="q" label="Search" placeholder="Part of a name, username, e-mail or external ID" />
       </div>

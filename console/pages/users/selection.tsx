@@ -5,6 +5,7 @@ import { useRoles } from '../../api/roles.js';
 import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
+import { Button, LinkButton } from '../../parts/button.js';
 import { Confirm } from '../../parts/dialog.js';
 import { CheckField, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { ManagerField } from '../user/manager-field.js';
@@ -89,23 +90,16 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
     <div class="note info buttons" role="group" aria-label="Selected users">
       <span role="status">{formatCount(selected, 'user')} selected</span>
       {!isAll && count > ids.size && (
-        <button type="button" onClick={() => onChange({ ids, isAll: true })}>
-          Select all {formatCount(count, 'user')} that match
-        </button>
+        <Button
+          text={`Select all ${formatCount(count, 'user')} that match`}
+          onClick={() => onChange({ ids, isAll: true })}
+        />
       )}
-      <button type="button" onClick={() => onChange(NO_SELECTION)}>
-        Clear selection
-      </button>
+      <Button text="Clear selection" onClick={() => onChange(NO_SELECTION)} />
       {ACTIONS.map((action) => (
-        <button key={action.label} type="button" onClick={() => setOpen(action)}>
-          {action.label}
-        </button>
+        <Button text={action.label} key={action.label} onClick={() => setOpen(action)} />
       ))}
-      {isAll && (
-        <a class="button" href={getExportUrl(query)} download>
-          Export selection
-        </a>
-      )}
+      {isAll && <LinkButton text="Export selection" href={getExportUrl(query)} download />}
       {open && (
         <BulkDialog
           action={open}

@@ -4,8 +4,8 @@ import { useResource } from '../../api/resource.js';
 import { useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, toHref, useUrl } from '../../lib/url.js';
+import { LinkButton } from '../../parts/button.js';
 import { ANY, SelectField, toChoices } from '../../parts/field.js';
-import { Icon } from '../../parts/icon.js';
 import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
 import { SearchField } from '../../parts/search-field.js';
@@ -37,21 +37,15 @@ export function UsersPage({ user }: { user: User }) {
           <ColumnChoice chosen={columns} />
           {isWebmaster(user) && (
             <>
-              <a class="button" href={toHref('/users/deleted')}>
-                Deleted users
-              </a>
-              <a class="button primary" href={toHref('/users/new')}>
-                New user
-              </a>
-              <a
-                class="button"
+              <LinkButton text="Deleted users" href={toHref('/users/deleted')} />
+              <LinkButton text="New user" isPrimary href={toHref('/users/new')} />
+              <LinkButton
+                text="Export"
+                icon="imports"
                 href={getExportUrl(searchQuery)}
                 download
                 title="Export all users in this list as CSV, in the columns of an import file"
-              >
-                <Icon name="imports" />
-                Export
-              </a>
+              />
             </>
           )}
         </>
