@@ -52,22 +52,16 @@ const COLUMNS: readonly Column<Run>[] = [
       </>
     ),
   },
-  {
-    title: 'Outcome',
-    isExtra: true,
-    cell: (run) => (isWorking(run) ? <Progress run={run} /> : <Bar run={run} />),
-  },
+  { title: 'Outcome', cell: (run) => (isWorking(run) ? <Progress run={run} /> : <Bar run={run} />) },
   {
     title: 'Rows',
     isNumber: true,
-    isExtra: true,
     cell: ({ progress }) => (progress.rows_total === null ? '' : formatNumber(progress.rows_total)),
   },
   { title: 'Received', cell: (run) => <Time at={run.created} /> },
   {
     title: 'Duration',
     isNumber: true,
-    isExtra: true,
     cell: ({ duration_seconds: seconds }) =>
       seconds !== null && <span class="cut">{formatDuration(seconds)}</span>,
   },
@@ -102,7 +96,6 @@ export function ImportsPage() {
       </div>
       <List
         caption="Imports"
-        hasCards
         list={list}
         unit="import"
         columns={COLUMNS}

@@ -31,8 +31,8 @@ async function takeFiles(): Promise<void> {
 const FILES: readonly Column<Schedule['files'][number]>[] = [
   { title: 'File', cell: ({ name }) => name },
   { title: 'Why it waits', cell: ({ reason }) => reason },
-  { title: 'Size', isNumber: true, isExtra: true, cell: ({ size }) => size !== null && formatSize(size) },
-  { title: 'Changed', isExtra: true, cell: ({ modified }) => modified && <Time at={modified} /> },
+  { title: 'Size', isNumber: true, cell: ({ size }) => size !== null && formatSize(size) },
+  { title: 'Changed', cell: ({ modified }) => modified && <Time at={modified} /> },
 ];
 
 /** The schedule: its times, the waiting files in its folder, and the last import of each data set. */

@@ -12,8 +12,6 @@ export interface Column<T> {
   sort?: string;
   /** True for numbers, which are right-aligned. */
   isNumber?: boolean;
-  /** True for a column that is hidden in a very narrow window. */
-  isExtra?: boolean;
 }
 
 export interface TableProps<T> {
@@ -28,20 +26,18 @@ export interface TableProps<T> {
   isLoading?: boolean;
   /** True if the rows could not be loaded. Nothing is rendered then. */
   hasFailed?: boolean;
-  /** True to show each row as a card on a phone. */
-  hasCards?: boolean;
   /** Content of a table without rows. */
   empty?: ComponentChildren;
 }
 
-/** A table, which scrolls horizontally if it is wider than the window. */
+/** A table, which scrolls horizontally if it is wider than the window. A phone shows each row as a card. */
 export function Table<T>(props: TableProps<T>) {
   const { caption, columns, rows, getKey, isLoading = false, empty = 'No entries yet.' } = props;
   if (props.hasFailed) return null;
   return (
     // Focusable, so that it can be scrolled with the keyboard.
     <div class={`scroll${isLoading ? ' loading' : ''}`} role="region" aria-label={caption} tabIndex={0}>
-      <table aria-busy={isLoading} class={props.hasCards ? 'cards' : undefined}>
+      <table aria-busy={isLoading}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
@@ -54,7 +50,11 @@ export function Table<T>(props: TableProps<T>) {
           {rows.map((row) => (
             <tr key={getKey(row)}>
               {columns.map((column) => (
-                <td key={getName(column)} class={getClass(column)} data-title={column.title}>
+                <td
+                  key={getName(column)}
+                  class={column.isNumber ? 'number' : undefined}
+                  data-title={column.title}
+                >
                   {column.cell(row)}
                 </td>
               ))}
@@ -75,13 +75,10 @@ export function Table<T>(props: TableProps<T>) {
 
 const getName = <T,>({ title, name = title }: Column<T>): string => name;
 
-const getClass = ({ isNumber, isExtra }: { isNumber?: boolean; isExtra?: boolean }) =>
-  [isNumber && 'number', isExtra && 'extra'].filter(Boolean).join(' ') || undefined;
-
 function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
-  const { title, header = title, sort } = column;
+  const { title, header = title, sort, isNumber = false } = column;
   const { onSort } = table;
-  const kind = getClass(column);
+  const kind = isNumber ? 'number' : undefined;
   if (!sort || !onSort)
     return (
       <th scope="col" class={kind}>

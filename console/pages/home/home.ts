@@ -1,6 +1,6 @@
 import { type Run, api, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
-import { UNDECIDED } from '../import/runs.js';
+import { WAITING, loadRuns } from '../import/runs.js';
 
 export type Statistics = components['schemas']['StatisticsDto'];
 export type Day = components['schemas']['DayDto'];
@@ -20,10 +20,9 @@ const getUtcOffset = (): number => Math.trunc(-new Date().getTimezoneOffset() / 
 /** Loads all data of the home page in parallel. */
 export async function loadOverview(signal: AbortSignal): Promise<Overview> {
   const days = { days: DAYS, utc_offset: getUtcOffset() };
-  const undecided = { state: UNDECIDED, limit: MAX_WAITING };
   const [statistics, waiting] = await Promise.all([
     unwrap(api.GET('/api/0.3/statistics', { params: { query: days }, signal })),
-    unwrap(api.GET('/api/0.3/imports', { params: { query: undecided }, signal })),
+    loadRuns(new URLSearchParams({ state: WAITING }), signal),
   ]);
-  return { statistics: statistics.data, waiting: waiting.data.Results };
+  return { statistics: statistics.data, waiting: waiting.rows.slice(0, MAX_WAITING) };
 }

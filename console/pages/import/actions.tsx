@@ -16,13 +16,8 @@ interface RunAction {
   /** Text about the effect of the action and the number of affected users. */
   explanation: string;
   successText: string;
-  send: (id: string, reason: string) => Promise<{ data: Run }>;
+  path: `/api/0.3/imports/{import_id}/${'apply' | 'reject' | 'cancel' | 'revert'}`;
 }
-
-const toParams = (id: string, reason: string) => ({
-  params: { path: { import_id: id } },
-  ...toReasonHeader(reason),
-});
 
 /** Formats planned changes, with blocked users first: "2 users will be blocked, 4 updated. ". */
 function formatChanges(parts: readonly [users: number, done: string][]): string {
@@ -67,7 +62,7 @@ const createApproval = (run: Run): RunAction => ({
   isDangerous: countBlocked(run) + getCount(run, 'deleted') > 0,
   explanation: `${formatPlannedChanges(run)}${formatFailures(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
-  send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/apply', toParams(id, reason))),
+  path: '/api/0.3/imports/{import_id}/apply',
 });
 
 const createRejection = (run: Run): RunAction => ({
@@ -75,7 +70,7 @@ const createRejection = (run: Run): RunAction => ({
   isDangerous: true,
   explanation: `This file will not be applied. ${formatCount(countChanged(run), 'user')} will stay unchanged.`,
   successText: 'The import was rejected.',
-  send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/reject', toParams(id, reason))),
+  path: '/api/0.3/imports/{import_id}/reject',
 });
 
 const createCancellation = (run: Run): RunAction => ({
@@ -83,7 +78,7 @@ const createCancellation = (run: Run): RunAction => ({
   isDangerous: true,
   explanation: `The import stops after the current batch. About ${formatCount(run.progress.rows_done, 'row')} ${run.progress.rows_done === 1 ? 'has' : 'have'} been processed so far. Changes that are already applied are kept and can be reverted.`,
   successText: 'The import is stopping.',
-  send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/cancel', toParams(id, reason))),
+  path: '/api/0.3/imports/{import_id}/cancel',
 });
 
 const createRevert = (run: Run): RunAction => ({
@@ -91,7 +86,7 @@ const createRevert = (run: Run): RunAction => ({
   isDangerous: true,
   explanation: `A new run reverts this import. ${formatRevertedChanges(run)}Values that have changed since then are kept and listed as conflicts.`,
   successText: 'The revert has started.',
-  send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/revert', toParams(id, reason))),
+  path: '/api/0.3/imports/{import_id}/revert',
 });
 
 const ACTIONS_OF_STATE: Partial<Record<Run['state'], ((run: Run) => RunAction)[]>> = {
@@ -130,7 +125,9 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
           isDangerous={open.isDangerous}
           onClose={() => setOpen(undefined)}
           work={async (reason) => {
-            const { data } = await open.send(run.id, reason).catch((thrown: unknown) => {
+            const params = { path: { import_id: run.id } };
+            const call = api.POST(open.path, { params, ...toReasonHeader(reason) });
+            const { data } = await unwrap(call).catch((thrown: unknown) => {
               // Someone else may have decided meanwhile, so the run is loaded again.
               if (thrown instanceof ProblemError && thrown.status === 409) onChange();
               throw thrown;

@@ -119,7 +119,6 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
             ]}
             rows={file.rows.slice(start, end)}
             getKey={({ line }) => String(line)}
-            hasCards
           />
         </div>
         <div class="pager">

@@ -37,7 +37,6 @@ const COLUMNS: readonly Column<DatasetRun>[] = [
 ];
 const COMPLETED: Column<DatasetRun> = {
   title: 'Last completed',
-  isExtra: true,
   cell: ({ last_completed: time }) => <Time at={time} />,
 };
 

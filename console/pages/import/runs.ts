@@ -21,7 +21,7 @@ const OUTCOMES = Object.keys(OUTCOME_TONES) as Outcome[];
 
 /** Filter value for all states that wait for a decision. */
 export const WAITING = 'waiting';
-export const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
+const UNDECIDED: Run['state'][] = ['needs_approval', 'planned'];
 
 /** Returns true if a run waits for a decision. */
 export const isWaiting = ({ state }: Run): boolean => UNDECIDED.includes(state);
@@ -48,21 +48,15 @@ export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
   return (await unwrap(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
 }
 
-/** Maximum rows and external ids of one request. */
+/** Maximum rows of one request. */
 const MAX_IDS = 100;
 /** Maximum users that a search for a person considers. */
 const MAX_FOUND_USERS = 50;
 
-/** Loads the rows with these external ids. @returns the rows by external id. */
-export async function loadRowsById(
-  id: string,
-  externalIds: readonly string[],
-  signal: AbortSignal,
-): Promise<Map<string, Row>> {
-  const query = { limit: MAX_IDS, external_id: [...externalIds] };
-  const params = { path: { import_id: id }, query };
-  const { data } = await unwrap(api.GET('/api/0.3/imports/{import_id}/rows', { params, signal }));
-  return new Map(data.Results.map((row) => [row.external_id, row]));
+/** Loads the row of a run with an external id. */
+export async function loadRow(id: string, externalId: string, signal: AbortSignal) {
+  const params = { path: { import_id: id }, query: { limit: 1, external_id: [externalId] } };
+  return (await unwrap(api.GET('/api/0.3/imports/{import_id}/rows', { params, signal }))).data.Results[0];
 }
 
 /** Finds external ids for a search text, which is an external id or part of a user's name. */

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
+import { Button } from '../../parts/button.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
@@ -22,17 +23,15 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   if (createdKey)
     return (
       <Dialog key="made" title={`API key ${createdKey.name}`} onClose={onClose} isWide isPersistent>
-        <form method="dialog">
+        <div class="stack">
           <p>Copy the key now. It is not stored and cannot be shown again.</p>
           <p>
             <Copy text={createdKey.key} what="key" />
           </p>
           <div class="buttons end">
-            <button type="submit" class="primary">
-              I have copied it
-            </button>
+            <Button text="I have copied it" kind="primary" onClick={onClose} />
           </div>
-        </form>
+        </div>
       </Dialog>
     );
   return (
@@ -76,7 +75,7 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
       submitLabel="Create key"
       onCancel={onCancel}
       fields={FIELDS}
-      isDisabled={action.isBusy || scopes.length === 0}
+      isDisabled={scopes.length === 0}
     >
       <TextField
         name="name"

@@ -29,7 +29,6 @@ export function NewUserPage() {
           submitLabel="Create user"
           onCancel={() => navigate(toHref('/users'))}
           fields={FIELDS}
-          isDisabled={action.isBusy}
         >
           <ProfileFields
             draft={draft}

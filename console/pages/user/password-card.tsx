@@ -45,7 +45,6 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
       work={save}
       submitLabel={isSelf ? 'Change password' : 'Set password'}
       fields={['password', 'current_password']}
-      isDisabled={action.isBusy}
     >
       <HiddenUsername user={user} />
       {isSelf && (

@@ -61,7 +61,6 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
         cancelLabel="Discard"
         onCancel={onClose}
         fields={FIELDS}
-        isDisabled={action.isBusy}
       >
         {version.user.external_id && (
           <p class="hint">

@@ -3,7 +3,7 @@ import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
-import { WAITING, getVisibleChanges, loadRowsById, loadRuns, getTitle } from '../import/runs.js';
+import { WAITING, getVisibleChanges, loadRow, loadRuns, getTitle } from '../import/runs.js';
 
 interface WaitingChange {
   run: Run;
@@ -14,7 +14,7 @@ interface WaitingChange {
 async function loadWaitingChanges(externalId: string, signal: AbortSignal): Promise<WaitingChange[]> {
   const { rows: runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
   const found = runs.map(async (run) => {
-    const row = (await loadRowsById(run.id, [externalId], signal)).get(externalId);
+    const row = await loadRow(run.id, externalId, signal);
     return row && row.changes.length > 0 ? [{ run, row }] : [];
   });
   return (await Promise.all(found)).flat();

@@ -67,7 +67,6 @@ export function UsersPage({ user }: { user: User }) {
       )}
       <List
         caption="Users"
-        hasCards
         list={list}
         unit="user"
         columns={
