@@ -1,10 +1,9 @@
 import { type ListPage, api, loadPage, unwrap } from '../../api/client.js';
-import type { components, paths } from '../../api/generated.js';
+import type { components } from '../../api/generated.js';
 import { readFilters } from '../../parts/filters.js';
 
 export type Event = components['schemas']['AuditEventDto'];
 export type Seal = components['schemas']['AuditSealDto'];
-type Query = NonNullable<paths['/api/0.3/audit']['get']['parameters']['query']>;
 
 const PAGE = 50;
 /** Filters of the page, with the names of the API. */

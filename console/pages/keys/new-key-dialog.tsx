@@ -37,7 +37,11 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   return (
     // Stays open while the key is being created. Otherwise a key would exist that was never shown.
     <Dialog title="New API key" onClose={onClose} isWide isPersistent={action.isBusy}>
-      <KeyForm action={action} onCreated={setCreatedKey} onCancel={() => void (action.isBusy || onClose())} />
+      <KeyForm
+        action={action}
+        onCreated={setCreatedKey}
+        onCancel={action.isBusy ? () => undefined : onClose}
+      />
     </Dialog>
   );
 }
