@@ -113,17 +113,19 @@ export const LongField = ({ value, onValue, rows = 4, ...field }: TextProps & { 
 
 interface CheckProps {
   name: string;
-  label?: string;
+  label?: ComponentChildren;
   value: boolean;
+  isDisabled?: boolean;
   onValue: (value: boolean) => void;
 }
 
-export const CheckField = ({ name, label = getLabel(name), value, onValue }: CheckProps) => (
+export const CheckField = ({ name, label = getLabel(name), value, isDisabled, onValue }: CheckProps) => (
   <label class="check">
     <input
       type="checkbox"
       name={name}
       checked={value}
+      disabled={isDisabled}
       onChange={(event) => onValue(event.currentTarget.checked)}
     />
     {label}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ProblemError } from '../api/problem.js';
+import { ProblemError } from '../api/problem.js';
 import { useAction } from '../api/resource.js';
 import { signIn } from '../api/session.js';
 import { formatDuration } from '../lib/time.js';
@@ -38,11 +38,7 @@ export function SignInForm({ known = '' }: { known?: string }) {
           autofocus: known !== '',
         }}
       />
-      {problem?.code === 'login_throttled' ? (
-        <Throttled problem={problem} />
-      ) : (
-        <ProblemNote problem={problem} />
-      )}
+      <ProblemNote problem={problem?.code === 'login_throttled' ? explainThrottle(problem) : problem} />
       <button type="submit" class="primary full" aria-disabled={isBusy}>
         {isBusy ? 'Signing in…' : 'Sign in'}
       </button>
@@ -51,13 +47,10 @@ export function SignInForm({ known = '' }: { known?: string }) {
 }
 
 /** Explains the login throttle (docs/security.md). */
-const Throttled = ({ problem }: { problem: ProblemError }) => (
-  <ProblemNote
-    problem={Object.assign(Object.create(problem) as ProblemError, {
-      detail:
-        'To prevent password guessing, only a few failed attempts are allowed from one IP address within 15 minutes. ' +
-        `Even the correct password is rejected for now${problem.retryAfter ? `. Try again in ${formatDuration(problem.retryAfter)}` : ''}.`,
-      retryAfter: 0,
-    })}
-  />
-);
+const explainThrottle = ({ status, code, message, retryAfter }: ProblemError): ProblemError => {
+  const wait = retryAfter > 0 ? `. Try again in ${formatDuration(retryAfter)}` : '';
+  const detail =
+    'To prevent password guessing, only a few failed attempts are allowed from one IP address within 15 minutes. ' +
+    `Even the correct password is rejected for now${wait}.`;
+  return new ProblemError(status, { code, title: message, detail });
+};

@@ -5,6 +5,7 @@ import { useAction, useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { formatCount } from '../../lib/text.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
+import { getDisplayName } from '../../parts/avatar.js';
 import { Button } from '../../parts/button.js';
 import { RoleFields } from '../../parts/field.js';
 import { Card, Page } from '../../parts/page.js';
@@ -57,11 +58,12 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
   );
 }
 
-function Member({ of: member }: { of: User | string }) {
-  if (typeof member === 'string') return <code>{member}</code>;
-  const name = [member.firstname, member.surname].filter(Boolean).join(' ') || member.username;
-  return <a href={toHref(`/users/${member.uuid}`)}>{name}</a>;
-}
+const Member = ({ of: member }: { of: User | string }) =>
+  typeof member === 'string' ? (
+    <code>{member}</code>
+  ) : (
+    <a href={toHref(`/users/${member.uuid}`)}>{getDisplayName(member)}</a>
+  );
 
 function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved: () => void }) {
   const [roles, setRoles] = useState<readonly string[]>(group.roles);

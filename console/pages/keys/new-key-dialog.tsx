@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Button } from '../../parts/button.js';
 import { Copy } from '../../parts/copy.js';
 import { Dialog } from '../../parts/dialog.js';
-import { SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
+import { CheckField, SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
 import { type NewKey, SCOPES, createKey } from './keys.js';
 
@@ -131,29 +132,30 @@ function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: 
     <fieldset>
       <legend>Permissions</legend>
       {SCOPES.map(([scope, meaning]) => (
-        <label key={scope} class="check">
-          <input
-            type="checkbox"
-            checked={isAll || scopes.includes(scope)}
-            disabled={isAll}
-            onChange={(event) => onChange(toggle(isAll ? [] : scopes, scope, event.currentTarget.checked))}
-          />
-          <span>
-            <code>{scope}</code> <span class="muted">{meaning}</span>
-          </span>
-        </label>
-      ))}
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isAll}
-          onChange={(event) => onChange(event.currentTarget.checked ? 'all' : [])}
+        <CheckField
+          key={scope}
+          name={scope}
+          label={<ScopeLabel title={<code>{scope}</code>} meaning={meaning} />}
+          value={isAll || scopes.includes(scope)}
+          isDisabled={isAll}
+          onValue={(isChosen) => onChange(toggle(isAll ? [] : scopes, scope, isChosen))}
         />
-        <span>
-          Full access <span class="muted">all rights of a Webmaster, including future rights</span>
-        </span>
-      </label>
+      ))}
+      <CheckField
+        name="all"
+        label={
+          <ScopeLabel title="Full access" meaning="all rights of a Webmaster, including future rights" />
+        }
+        value={isAll}
+        onValue={(isChosen) => onChange(isChosen ? 'all' : [])}
+      />
       {scopes.length === 0 && <p class="error">Choose at least one permission.</p>}
     </fieldset>
   );
 }
+
+const ScopeLabel = ({ title, meaning }: { title: ComponentChildren; meaning: string }) => (
+  <span>
+    {title} <span class="muted">{meaning}</span>
+  </span>
+);

@@ -3,19 +3,13 @@ import { useResource } from '../../api/resource.js';
 import { UUID, loadUser } from '../../api/users.js';
 import { useDelayed } from '../../lib/use-delayed.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { LabelledField } from '../../parts/field.js';
+import { LabelledField, type TextProps } from '../../parts/field.js';
 import { searchUsers } from '../users/search.js';
 
 const MAX_SUGGESTIONS = 8;
 
-interface ManagerProps {
-  value: string;
-  onValue: (value: string) => void;
-  error: string | undefined;
-}
-
 /** Input for the manager's UUID. While the user types a name, the browser suggests matching users. */
-export function ManagerField({ value, onValue, error }: ManagerProps) {
+export function ManagerField({ value, onValue, ...field }: TextProps) {
   const id = useId();
   const text = useDelayed(value.trim(), 250);
   const searchText = text.length > 1 && !UUID.test(text) ? text : undefined;
@@ -30,7 +24,7 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
       : 'Type a name and choose a user.';
   return (
     <div>
-      <LabelledField name="manager_uuid" error={error} hint={hint}>
+      <LabelledField {...field} hint={hint}>
         {(attributes) => (
           <input
             {...attributes}

@@ -21,28 +21,26 @@ interface FieldsProps {
 
 /** The inputs of a profile, with the errors of the service. */
 export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps) {
-  const renderTextField = (field: string) => (
+  const field = (name: string) => ({
+    name,
+    value: String(draft[name]),
+    onValue: setField(name),
+    error: problem?.getFieldError(name),
+  });
+  const renderTextField = (name: string) => (
     <TextField
-      key={field}
-      name={field}
-      label={field === 'user_avatar' ? 'Picture (URL)' : getLabel(field.replace('social_media.', ''))}
-      value={String(draft[field])}
-      onValue={setField(field)}
-      error={field.includes('.') ? undefined : problem?.getFieldError(field)}
-      input={{ autocomplete: 'off', spellcheck: false, required: field === 'username' || field === 'email' }}
+      key={name}
+      {...field(name)}
+      label={name === 'user_avatar' ? 'Picture (URL)' : getLabel(name.replace('social_media.', ''))}
+      error={name.includes('.') ? undefined : problem?.getFieldError(name)}
+      input={{ autocomplete: 'off', spellcheck: false, required: name === 'username' || name === 'email' }}
     />
   );
   const canEditField = (field: string): boolean => canEdit(field, isFull);
   return (
     <div class="grid">
       {NAMES.filter(canEditField).map(renderTextField)}
-      {canEditField('manager_uuid') && (
-        <ManagerField
-          value={String(draft['manager_uuid'])}
-          onValue={setField('manager_uuid')}
-          error={problem?.getFieldError('manager_uuid')}
-        />
-      )}
+      {canEditField('manager_uuid') && <ManagerField {...field('manager_uuid')} />}
       {renderTextField('user_avatar')}
       <Group title="Social media" error={problem?.getFieldError('social_media')}>
         <div class="grid">{NETWORKS.map(renderTextField)}</div>
@@ -54,23 +52,15 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
       )}
       {canEditField('authname') && (
         <LongField
-          name="authname"
+          {...field('authname')}
           hint="One per line, such as saml: jane.doe@idp.example.org"
           rows={2}
-          value={String(draft['authname'])}
-          onValue={setField('authname')}
-          error={problem?.getFieldError('authname')}
         />
       )}
-      <LongField
-        name="about_me"
-        value={String(draft['about_me'])}
-        onValue={setField('about_me')}
-        error={problem?.getFieldError('about_me')}
-      />
+      <LongField {...field('about_me')} />
       <div>
-        {CHECKBOXES.map((field) => (
-          <CheckField key={field} name={field} value={draft[field] === true} onValue={setField(field)} />
+        {CHECKBOXES.map((name) => (
+          <CheckField key={name} name={name} value={draft[name] === true} onValue={setField(name)} />
         ))}
       </div>
     </div>

@@ -137,7 +137,7 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
       {field === 'role' && (
         <SelectField name="role" value={value} choices={toChoices(roles)} onValue={setChosen} />
       )}
-      {field === 'manager_uuid' && <ManagerField value={value} onValue={setChosen} error={undefined} />}
+      {field === 'manager_uuid' && <ManagerField name="manager_uuid" value={value} onValue={setChosen} />}
       {field === 'dataset' && (
         <TextField
           name="dataset"
