@@ -117,7 +117,7 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-export interface ConfirmButtonProps extends Omit<ConfirmProps, 'confirmLabel' | 'onClose'> {
+interface ConfirmButtonProps extends Omit<ConfirmProps, 'confirmLabel' | 'onClose'> {
   text: string;
   /** Label of the confirm button. By default, the text of the button. */
   confirmLabel?: string;
