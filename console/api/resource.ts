@@ -47,7 +47,10 @@ export function useResource<T>(
     if (key === undefined) return undefined;
     const controller = new AbortController();
     let retry: ReturnType<typeof setTimeout> | undefined;
-    setState(({ data }) => ({ ...(data !== undefined && { data }), isLoading: loadedKey.current !== key }));
+    setState(({ data }) => ({
+      ...(data !== undefined && { data }),
+      isLoading: data === undefined || loadedKey.current !== key,
+    }));
     latest.current(controller.signal).then(
       (data) => {
         if (controller.signal.aborted) return;

@@ -10,7 +10,7 @@ interface FormProps {
   /** Label of the submit button. */
   submitLabel: string;
   cancelLabel?: string;
-  /** Missing for a form that is not opened. */
+  /** Missing for a form that is always open. */
   onCancel?: () => void;
   /** Fields that show their errors themselves. */
   fields?: readonly string[];

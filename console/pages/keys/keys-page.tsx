@@ -70,7 +70,7 @@ const buildColumns = (onClose: () => void): readonly Column<Key>[] => [
     cell: ({ last_used, last_address }) => (
       <span>
         <Time at={last_used} />
-        <br />
+        {last_address && <br />}
         <span class="muted small">{last_address}</span>
       </span>
     ),

@@ -14,12 +14,12 @@ import { endAllSessions, endSession, loadSessions } from '../../api/users.js';
 
 /** Lists the sessions of a user and ends them on request. */
 export function Sessions({ user }: { user: User }) {
-  const list = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
-  const { data = [], problem, isLoading, reload } = list;
+  const sessions = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
+  const { data = [], reload } = sessions;
   const name = getDisplayName(user);
   /** Builds the confirmation before sessions end. */
-  const confirm = (sessions: readonly Session[], title: string, end: (reason: string) => Promise<void>) => {
-    const isOwn = sessions.some(({ current }) => current);
+  const confirm = (ending: readonly Session[], title: string, end: (reason: string) => Promise<void>) => {
+    const isOwn = ending.some(({ current }) => current);
     const effect = isOwn
       ? 'You will be signed out immediately. You can sign in again.'
       : `${name} will be signed out immediately, but can sign in again.`;
@@ -50,12 +50,12 @@ export function Sessions({ user }: { user: User }) {
       isFlush
       actions={data.length > 0 && <ConfirmButton text="End all" {...confirmAll} />}
     >
-      <ProblemNote problem={problem} />
+      <ProblemNote problem={sessions.problem} />
       <Table
         caption="Sessions"
         rows={data}
         getKey={({ id }) => id}
-        isLoading={isLoading}
+        isLoading={sessions.isLoading}
         empty={`${name} has no open sessions.`}
         columns={[
           { title: 'Signed in', cell: ({ created }) => <Time at={created} /> },

@@ -18,6 +18,7 @@ import { NO_SELECTION, type Selection, SelectionBar, createSelectionColumn } fro
 /** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
   const { query } = useUrl();
+  const isFull = isWebmaster(user);
   const searchQuery = new URLSearchParams(query);
   searchQuery.delete('columns');
   const list = useResource(searchQuery.toString(), (signal) => searchUsers(searchQuery, signal));
@@ -35,7 +36,7 @@ export function UsersPage({ user }: { user: User }) {
       actions={
         <>
           <ColumnChoice chosen={columns} />
-          {isWebmaster(user) && (
+          {isFull && (
             <>
               <LinkButton text="Deleted users" href={toHref('/users/deleted')} />
               <LinkButton text="New user" isPrimary href={toHref('/users/new')} />
@@ -51,8 +52,8 @@ export function UsersPage({ user }: { user: User }) {
         </>
       }
     >
-      <Filters isFull={isWebmaster(user)} />
-      {isWebmaster(user) && (
+      <Filters isFull={isFull} />
+      {isFull && (
         <SelectionBar
           selection={selection}
           count={list.data?.count ?? 0}
@@ -69,9 +70,7 @@ export function UsersPage({ user }: { user: User }) {
         caption="Users"
         list={list}
         unit="user"
-        columns={
-          isWebmaster(user) ? [createSelectionColumn(selection, list.data, select), ...columns] : columns
-        }
+        columns={isFull ? [createSelectionColumn(selection, list.data, select), ...columns] : columns}
         getKey={(each) => each.uuid}
         sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
         order={query.get('order') === 'asc' ? 'asc' : 'desc'}
