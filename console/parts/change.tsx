@@ -13,6 +13,8 @@ interface Values {
 interface Format {
   /** True shows only the new value, for a created record. */
   isFirst?: boolean;
+  /** True leaves out an old value that is empty. */
+  hidesEmpty?: boolean;
   /** Length in characters after which a value is cut off. */
   maxLength?: number;
 }
@@ -33,9 +35,9 @@ const ChangedValue = ({ value, name, maxLength }: ValueProps) => {
 };
 
 /** Shows a change as old → new. */
-export function Change({ of: change, isFirst = false, maxLength = Infinity }: Format & { of: Values }) {
+export function Change({ of: change, maxLength = Infinity, ...format }: Format & { of: Values }) {
   const added = <ChangedValue value={change.new} name={change.new_name} maxLength={maxLength} />;
-  if (isFirst) return <ins>{added}</ins>;
+  if (format.isFirst || (format.hidesEmpty && formatValue(change.old) === '')) return <ins>{added}</ins>;
   return (
     <span class="change">
       <del>

@@ -132,9 +132,11 @@ export const CheckField = ({ name, label = getLabel(name), value, isDisabled, on
   </label>
 );
 
-/** Returns a list with or without a value, in alphabetical order. */
-export const toggle = (list: readonly string[], value: string, isIncluded: boolean): string[] =>
-  [...list.filter((each) => each !== value), ...(isIncluded ? [value] : [])].toSorted();
+/** Returns a list with a value at its end, or without the value. */
+export const toggle = (list: readonly string[], value: string, isIncluded: boolean): string[] => [
+  ...list.filter((each) => each !== value),
+  ...(isIncluded ? [value] : []),
+];
 
 interface RoleProps {
   /** Chosen roles, which are shown even before the service has responded. */

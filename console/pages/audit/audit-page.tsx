@@ -88,20 +88,19 @@ const SealStatus = ({ seal }: { seal: Seal | undefined }) =>
     <>{LEAD} Nothing is sealed yet. Each hour is sealed after it has ended.</>
   );
 
-function Changes({ event: { action, changes, reason } }: { event: Event }) {
+function Changes({ event: { changes, reason } }: { event: Event }) {
   const [first, others] = [changes.slice(0, INITIAL_CHANGES), changes.slice(INITIAL_CHANGES)];
-  const format = { isFirst: action.endsWith('.created'), maxLength: MAX_LENGTH };
   return (
     <>
       {reason && <p class="reason">{reason}</p>}
       <dl class="diff">
-        <ChangeLines changes={first} {...format} />
+        <ChangeLines changes={first} hidesEmpty maxLength={MAX_LENGTH} />
       </dl>
       {others.length > 0 && (
         <details>
           <summary class="muted">and {others.length} more</summary>
           <dl class="diff">
-            <ChangeLines changes={others} {...format} />
+            <ChangeLines changes={others} hidesEmpty maxLength={MAX_LENGTH} />
           </dl>
         </details>
       )}

@@ -47,7 +47,10 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
       </Group>
       {canEditField('roles') && (
         <Group title="Roles" error={problem?.getFieldError('roles')}>
-          <RoleFields chosen={toList(draft['roles'])} onChange={setField('roles')} />
+          <RoleFields
+            chosen={toList(draft['roles'])}
+            onChange={(roles) => setField('roles')(roles.toSorted())}
+          />
         </Group>
       )}
       {canEditField('authname') && (
