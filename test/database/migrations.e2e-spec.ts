@@ -4,12 +4,10 @@ import { loadEnv } from '../../src/platform/config/env.js';
 import { openDataSource } from '../../src/platform/database/data-source.js';
 import { hasPendingMigrations, migrate } from '../../src/platform/database/migrate.js';
 import { ENTITIES } from '../../src/entities.js';
-import { SearchWords1795600012000 } from '../../src/platform/database/migrations/1795600012000-search-words.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
-import { createMany } from '../support/app/search.js';
 import { service } from '../support/jest/native.js';
 
 let database: TestDatabase;
@@ -97,31 +95,6 @@ test('the comparison of tables and entities detects a different column length', 
   column.length = '65';
   expect(await findDrift()).not.toEqual([]);
   column.length = '64';
-});
-
-test('the migration of search words writes the rows that the user writer writes', async () => {
-  const database = await createDatabase();
-  const app = await TestApp.startOn(database);
-  const contact = { email: 'jörg.müller@Bücher.example', phone: '+44 20 7946 0958', mobile: '0958' };
-  await createMany(app.key, [
-    { firstname: 'Jörg', surname: 'Müller-Ångström', username: 'mueller', external_id: 'Ø-1', ...contact },
-    { surname: 'Muller', hide_email: true, email: 'ø@example.org', phone: '123' },
-    { surname: 'Jones' },
-  ]);
-  await app.stop();
-  const dataSource = await openDataSource(loadEnv({ DATABASE_URL: database.url }), ENTITIES);
-  const readAll = async (where = '') => [
-    await dataSource.query<object[]>(`SELECT * FROM user_words ${where} ORDER BY user_uuid, word`),
-    await dataSource.query<object[]>('SELECT * FROM user_values ORDER BY user_uuid, attribute, value_key'),
-  ];
-  const written = await readAll();
-  const undone = MIGRATIONS.slice(MIGRATIONS.indexOf(SearchWords1795600012000));
-  for (const _ of undone) await dataSource.undoLastMigration();
-  expect(await readAll("WHERE word IN ('joerg', 'aangstroem', 'oe-1', 'oe')")).toEqual([[], []]);
-  await dataSource.runMigrations();
-  expect(await readAll()).toEqual(written);
-  await dataSource.destroy();
-  await database.drop();
 });
 
 test('the service does not start with a newer database schema', async () => {

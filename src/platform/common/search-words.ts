@@ -13,16 +13,13 @@ export function splitFoldedText(folded: string): string[] {
 }
 
 /** Splits a text into search words. Folds case and accents, and includes all spellings of a word. */
-export function splitWords(text: string, fold = foldSpellings): string[] {
-  return fold(text).flatMap(splitFoldedText);
+export function splitWords(text: string): string[] {
+  return foldSpellings(text).flatMap(splitFoldedText);
 }
 
 /** Like `splitWords`, but adds the parts of compound words, so that `jones` finds `smith-jones`. */
-export function splitWordsAndParts(text: string, fold = foldSpellings): string[] {
-  return splitWords(text, fold).flatMap((word) => [
-    word,
-    ...word.split(PUNCTUATION).filter((part) => part !== ''),
-  ]);
+export function splitWordsAndParts(text: string): string[] {
+  return splitWords(text).flatMap((word) => [word, ...word.split(PUNCTUATION).filter((part) => part !== '')]);
 }
 
 /** The words of a field, their weight, and whether other users cannot see the field. */

@@ -2,7 +2,7 @@ import {
   type MigrationInterface,
   type QueryRunner,
   Table,
-  TableColumn,
+  type TableColumn,
   type TableColumnOptions,
   type TableOptions,
 } from 'typeorm';
@@ -29,7 +29,7 @@ export abstract class TableMigration implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const options of this.tables) {
       const table = new Table(options);
-      if (isSqlite(queryRunner)) table.columns.forEach(adaptToSqlite);
+      if (queryRunner.dataSource.options.type === 'better-sqlite3') table.columns.forEach(adaptToSqlite);
       await queryRunner.createTable(table, true);
     }
   }
@@ -38,20 +38,6 @@ export abstract class TableMigration implements MigrationInterface {
     for (const { name } of this.tables.toReversed()) await queryRunner.dropTable(name, true);
   }
 }
-
-/** Adds a column, unless a killed migration has already added it. */
-export async function addColumnOnce(
-  runner: QueryRunner,
-  table: string,
-  options: TableColumnOptions,
-): Promise<void> {
-  if (await runner.hasColumn(table, options.name)) return;
-  const column = new TableColumn(options);
-  if (isSqlite(runner)) adaptToSqlite(column);
-  await runner.addColumn(table, column);
-}
-
-const isSqlite = (runner: QueryRunner): boolean => runner.dataSource.options.type === 'better-sqlite3';
 
 function adaptToSqlite(column: TableColumn): void {
   removeCollation(column);

@@ -15,8 +15,8 @@ const COUNTS = ['Active', 'Blocked', 'webmasters'];
  */
 const RULES = ['managers', 'webmasters'];
 
-/** Users (ADR 3), their look-up tables, their counts, and deleted users (ADR 23). */
-export class Users1795600000000 extends TableMigration {
+/** Users (ADR 3), their look-up tables, their counts, deleted users (ADR 23), and released usernames. */
+export class Users1795600020000 extends TableMigration {
   readonly tables = [
     {
       name: 'users',
@@ -55,6 +55,7 @@ export class Users1795600000000 extends TableMigration {
         defineColumn('blocked_by', text(64), optional),
         defineColumn('attributes', longText(), optional),
         defineColumn('group_roles', longText(), optional),
+        defineColumn('password_change_required', bool()),
       ],
       indices: [
         buildIndex('username', 'username_key'),
@@ -125,6 +126,16 @@ export class Users1795600000000 extends TableMigration {
         { name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] },
         { name: 'ix_deleted_users_external_id', columnNames: ['external_id_key', 'uuid'] },
       ],
+    },
+    {
+      name: 'released_usernames',
+      withoutRowid: true,
+      columns: [
+        defineColumn('username_hash', ascii(64), key),
+        defineColumn('owner_hash', ascii(64)),
+        defineColumn('released', time()),
+      ],
+      indices: [{ name: 'ix_released_usernames_released', columnNames: ['released'] }],
     },
   ];
 

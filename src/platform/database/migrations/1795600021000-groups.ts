@@ -2,7 +2,7 @@ import { int, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
 /** Groups, their members and their roles (ADR 25). */
-export class Groups1795600001000 extends TableMigration {
+export class Groups1795600021000 extends TableMigration {
   readonly tables = [
     {
       name: 'user_groups', // not `groups`, which is a reserved word of MySQL

@@ -3,7 +3,7 @@ import type { QueryRunner } from 'typeorm';
 import { int, uuid } from '../engine/columns.js';
 import { TableMigration, defineColumn, insertOnce, key } from './table-migration.js';
 
-export class Installation1795600008000 extends TableMigration {
+export class Installation1795600028000 extends TableMigration {
   readonly tables = [
     {
       name: 'installation',

@@ -1,7 +1,7 @@
 import { ascii, time, uuid } from '../engine/columns.js';
 import { TableMigration, defineColumn, key } from './table-migration.js';
 
-export class Leases1795600007000 extends TableMigration {
+export class Leases1795600027000 extends TableMigration {
   readonly tables = [
     {
       name: 'leases',

@@ -2,7 +2,7 @@ import { ascii, bool, int, longText, text, time, uuid } from '../engine/columns.
 import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
 /** Imports: runs, their rows and files (ADR 10), and profiles (ADR 22). */
-export class Imports1795600005000 extends TableMigration {
+export class Imports1795600025000 extends TableMigration {
   readonly tables = [
     {
       name: 'import_runs',
@@ -45,6 +45,12 @@ export class Imports1795600005000 extends TableMigration {
         defineColumn('line_ended', int(), { ...optional, default: null }),
         defineColumn('phase_percent', int()),
         defineColumn('alerted', time(), optional),
+        defineColumn('words', longText(), optional),
+        defineColumn('corrects', uuid(), optional),
+        defineColumn('causes', longText(), optional),
+        defineColumn('delimiter', ascii(1), optional),
+        defineColumn('bulk', longText(), optional),
+        defineColumn('waited_seconds', int(), { ...optional, default: null }),
       ],
       indices: [
         { name: 'ix_import_runs_state', columnNames: ['state', 'id'] },
@@ -67,6 +73,7 @@ export class Imports1795600005000 extends TableMigration {
         defineColumn('changes', longText()),
         defineColumn('errors', longText()),
         defineColumn('cells', longText(), optional),
+        defineColumn('manager', text(255), optional),
       ],
       indices: [
         { name: 'ix_import_rows_batch', columnNames: ['run_id', 'batch', 'line'] },

@@ -1,7 +1,7 @@
 import { ascii, int, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, defineColumn, key } from './table-migration.js';
+import { TableMigration, defineColumn, key, optional } from './table-migration.js';
 
-export class Sessions1795600002000 extends TableMigration {
+export class Sessions1795600022000 extends TableMigration {
   readonly tables = [
     {
       name: 'sessions',
@@ -13,6 +13,7 @@ export class Sessions1795600002000 extends TableMigration {
         defineColumn('expires', time()),
         defineColumn('absolute_expires', time()),
         defineColumn('ip', text(64)),
+        defineColumn('confirmed', time(), optional),
       ],
       indices: [
         { name: 'uq_sessions_token', columnNames: ['token_hash'], isUnique: true },
@@ -31,14 +32,17 @@ export class Sessions1795600002000 extends TableMigration {
       indices: [{ name: 'ix_login_failures_window', columnNames: ['window_ends'] }],
     },
     {
-      name: 'login_addresses',
+      name: 'login_devices',
       withoutRowid: true,
       columns: [
-        defineColumn('user_uuid', uuid(), key),
-        defineColumn('network', text(64), key),
-        defineColumn('last_login', time()),
+        defineColumn('token_hash', ascii(64), key),
+        defineColumn('user_uuid', uuid()),
+        defineColumn('expires', time()),
       ],
-      indices: [{ name: 'ix_login_addresses_last', columnNames: ['last_login'] }],
+      indices: [
+        { name: 'ix_login_devices_user', columnNames: ['user_uuid'] },
+        { name: 'ix_login_devices_expires', columnNames: ['expires'] },
+      ],
     },
   ];
 }

@@ -2,7 +2,7 @@ import { ascii, longText, time } from '../engine/columns.js';
 import { TableMigration, defineColumn, key } from './table-migration.js';
 
 /** Responses to requests with an `Idempotency-Key` (ADR 16). */
-export class IdempotentRequests1795600006000 extends TableMigration {
+export class IdempotentRequests1795600026000 extends TableMigration {
   readonly tables = [
     {
       name: 'idempotent_requests',
