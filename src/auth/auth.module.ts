@@ -8,8 +8,7 @@ import { InputGuard } from '../platform/http/input.guard.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccessGuard, PermissionGuard, RateLimit, SameSite } from './access.guard.js';
-import { ApiKeyStrategy, BearerStrategy, SessionStrategy } from './credentials.strategy.js';
-import { LocalStrategy } from './local.strategy.js';
+import { ApiKeyStrategy, BearerStrategy, SessionStrategy, LocalStrategy } from './credentials.strategy.js';
 import { LoginService } from './login.service.js';
 
 /**

@@ -5,11 +5,16 @@ import { HeaderAPIKeyStrategy } from 'passport-headerapikey';
 import { Strategy } from 'passport';
 import type { KeyActor, UserActor } from '../access/actor.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { createUnauthenticatedError } from '../platform/common/errors.js';
+import { createUnauthenticatedError, ProblemError } from '../platform/common/errors.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { parseRoles, rolesOf } from '../users/model/user.js';
 import { UsersService } from '../users/users.service.js';
+import { Strategy as LocalPassportStrategy } from 'passport-local';
+import { abortOnDisconnect } from '../platform/http/stream.js';
+import { Metrics } from '../platform/telemetry/metrics.js';
+import type { LoggedIn } from '../sessions/login.guard.js';
+import { LoginService } from './login.service.js';
 
 type Done = (error: Error | null, actor?: object) => void;
 
@@ -102,5 +107,33 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
       confirmed: session.confirmed,
       mustChangePassword: session.password_change_required === 1,
     };
+  }
+}
+
+@Injectable()
+export class LocalStrategy extends PassportStrategy(LocalPassportStrategy) {
+  constructor(
+    private readonly logins: LoginService,
+    private readonly cookie: SessionCookie,
+    private readonly metrics: Metrics,
+  ) {
+    super({ passReqToCallback: true });
+  }
+
+  async validate(request: Request, username: string, password: string): Promise<LoggedIn | false> {
+    const { ip = '', requestId, res } = request;
+    const signal = res && abortOnDisconnect(res);
+    try {
+      const deviceTokens = this.cookie.readDeviceTokens(request);
+      const isBrowser = request.headers['sec-fetch-mode'] !== undefined;
+      const client = { ip, requestId, signal, deviceTokens, isBrowser };
+      const user = await this.logins.login(username, password, client);
+      this.metrics.logins.inc({ result: user ? 'success' : 'failed' });
+      return user ?? false;
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'login_throttled')
+        this.metrics.logins.inc({ result: 'throttled' });
+      throw error;
+    }
   }
 }

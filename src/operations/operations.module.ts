@@ -6,13 +6,12 @@ import { ImportModule } from '../import/import.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { Gauges } from './health/gauges.js';
-import { HealthController } from './health/health.controller.js';
+import { HealthController, StatusController } from './health/health.controller.js';
 import { MetricsController } from './health/metrics.controller.js';
 import { PagesController } from './health/pages.controller.js';
 import { Readiness } from './health/readiness.js';
 import { StatisticsController } from './health/statistics.controller.js';
 import { StatisticsService } from './health/statistics.service.js';
-import { StatusController } from './health/status.controller.js';
 import { FirstStart } from './start/first-start.service.js';
 import { PurgeService } from './start/purge.service.js';
 

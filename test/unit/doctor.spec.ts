@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { type Node, listRecommendations, findConflicts } from '../../src/operations/doctor/topology.js';
-import { checkClock } from '../../src/operations/doctor/data-checks.js';
+import { checkClock, checkNode, checkPool } from '../../src/operations/doctor/doctor-checks.js';
 import { addSeconds, now } from '../../src/platform/common/time.js';
 import type { Sql } from '../../src/platform/database/engine/sql.js';
-import { checkNode, checkPool } from '../../src/operations/doctor/doctor-checks.js';
 
 const levelOf = ([finding]: { level: string }[]) => finding?.level;
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parseDatabaseUrl } from '../../src/platform/config/database-url.js';
 import { serversOf } from '../../src/platform/database/engine/connection-options.js';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
-import { chooseSession } from '../../src/platform/database/mysql/choose-session.js';
 import {
+  chooseSession,
   type ServerSession,
   toServerState,
   writeStateOf,

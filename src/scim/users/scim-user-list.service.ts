@@ -4,21 +4,29 @@ import { WEBMASTER } from '../../access/roles.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { TimeSlice, toBatches } from '../../platform/common/time-slice.js';
 import { Env } from '../../platform/config/env.js';
-import { type Clause, toClause } from '../../platform/database/engine/sql.js';
+import {
+  type Clause,
+  toClause,
+  type Sql,
+  orderedJoinOperatorOf,
+} from '../../platform/database/engine/sql.js';
 import {
   type PageWindow,
   type Position,
   rangeIndexOf,
   sortPage,
+  type PageOrder,
+  type KeyRange,
+  splitByEmptyKey,
 } from '../../platform/database/keyset-pages.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { SearchBudget } from '../../users/search/search-budget.service.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
-import { MAX_SKIPPED_USERS, UserPages, type UserSet } from '../../users/search/user-pages.service.js';
+import { MAX_SKIPPED_USERS, UserPages, type UserSet, NO_KEY } from '../../users/search/user-pages.service.js';
 import { UserCounts } from '../../users/writer/user-counts.service.js';
 import { Resources } from '../discovery/resources.js';
-import type { ScimObject } from '../protocol/attribute.js';
+import type { ScimObject, AttributePath } from '../protocol/attribute.js';
 import { usesAttribute, buildMatcher } from '../protocol/filter.js';
 import {
   type ListParameters,
@@ -32,8 +40,8 @@ import {
 } from '../protocol/list.js';
 import { type FilterPlan, INDEXED_PATHS, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
-import { BY_CREATION, type ListOrder, type ListRange, toIndexOrder, toUnindexedOrder } from './user-order.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
+import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
@@ -273,3 +281,92 @@ function isBroad({ plan, query, order }: Search): boolean {
   if (plan.source || !plan.isExact || !order || order.byLookUp) return true;
   return query.cursor === undefined && query.startIndex > MAX_SKIPPED_USERS;
 }
+
+/** An order in which the database can read a list. */
+interface ListOrder extends PageOrder<ListRange> {
+  /** True if the order uses a look-up table. If only a few users match, they are sorted in memory instead. */
+  byLookUp?: boolean;
+}
+
+/** A range of a sorted list. `tests` and the filter together select its users. */
+interface ListRange extends KeyRange {
+  from?: Clause;
+  tests?: readonly Clause[];
+  /** Name, in the look-up table, of the attribute that all users in this range lack. Undefined for other ranges. */
+  without?: string;
+}
+
+/**
+ * Maps each attribute with an index to the ranges of its sort order. Users without a value can form a separate range.
+ */
+const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
+  id: [{ key: 'u.uuid', unique: true }],
+  userName: [{ key: 'u.username_key', unique: true }],
+  externalId: splitByEmptyKey({ key: 'u.external_id_key', unique: true }, null),
+  emails: [{ key: 'u.email_key', unique: true }],
+  'meta.created': [{ key: 'u.created', unique: false }],
+  'meta.lastModified': [{ key: 'u.updated', unique: false }],
+  'name.givenName': splitByEmptyKey({ key: 'u.firstname_sort', unique: false }, ''),
+  'name.familyName': splitByEmptyKey({ key: 'u.surname_sort', unique: false }, ''),
+};
+
+/**
+ * Maps the path of each attribute that is sorted through a look-up table to the name of the attribute in this table.
+ */
+const LOOK_UPS: Readonly<Record<string, string>> = {
+  displayName: 'displayName',
+  [`${ENTERPRISE_SCHEMA}:employeeNumber`]: 'employeeNumber',
+  [`${ENTERPRISE_SCHEMA}:department`]: 'department',
+};
+
+/** The order of creation. New users come last, so earlier pages stay the same. */
+const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
+
+/**
+ * Returns the order by an attribute, or undefined if no index has this order. Users without a value come last in
+ * ascending order and first in descending order.
+ */
+function toIndexOrder(
+  { attribute, sub }: AttributePath,
+  descending: boolean,
+  sql: Pick<Sql, 'dialect'>,
+): ListOrder | undefined {
+  const path = sub && sub.name !== 'value' ? sub.path : attribute.path;
+  const lookUp = LOOK_UPS[path];
+  const ranges = lookUp === undefined ? RANGES[path] : buildLookUpRanges(lookUp, sql);
+  if (!ranges) return undefined;
+  const byLookUp = lookUp !== undefined;
+  return descending
+    ? { order: 'desc', ranges: ranges.toReversed(), byLookUp }
+    : { order: 'asc', ranges, byLookUp };
+}
+
+/**
+ * Builds the two ranges of a list that is sorted through a look-up table: first users with a value, in the order of
+ * `user_values s`, then users without a value.
+ */
+const buildLookUpRanges = (attribute: string, sql: Pick<Sql, 'dialect'>): ListRange[] => [
+  {
+    key: 's.value_key',
+    tie: 's.user_uuid',
+    unique: false,
+    from: toClause(`user_values s ${orderedJoinOperatorOf(sql)} users u ON u.uuid = s.user_uuid`),
+    tests: [toClause('s.attribute = ?', attribute)],
+  },
+  {
+    key: NO_KEY,
+    only: null,
+    unique: false,
+    tests: [toClause('JSON_EXTRACT(u.attributes, ?) IS NULL', `$.${attribute}`)],
+    without: attribute,
+  },
+];
+
+/**
+ * Returns the same order without an index, for sorting a few users. The plus sign keeps SQLite from using the index,
+ * and MariaDB ignores it.
+ */
+const toUnindexedOrder = ({ order, ranges }: ListOrder): ListOrder => ({
+  order,
+  ranges: ranges.map((range) => ({ ...range, key: `+${range.key}`, tie: '+u.uuid' })),
+});

@@ -3,8 +3,11 @@ import type { Caller } from '../../access/actor.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { DatabaseError, computeRetryDelay } from '../../platform/database/engine/database-error.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import type { SharedTransaction } from '../../platform/database/shared-transaction.js';
-import { BatchSizer, TransactionRunner } from '../../platform/database/transaction-runner.js';
+import {
+  type SharedTransaction,
+  BatchSizer,
+  TransactionRunner,
+} from '../../platform/database/transaction-runner.js';
 import type { User } from '../model/user.js';
 import { DEPENDENT_CHANGE, type Failure, toFailureProblem } from '../rules/failure.js';
 import type { CallerChange, PendingChange } from './change-set.js';

@@ -1,8 +1,7 @@
 import { type DatabaseSettings, serversOf, sqliteFileOf } from './connection-options.js';
-import { chooseSession } from '../mysql/choose-session.js';
+import { chooseSession, endSession, removeTimeLimits } from '../mysql/session.js';
 import { createSql } from '../mysql/mysql.engine.js';
 import { type Rows, queryNumber, runWithoutTimeout } from '../mysql/mysql-statement.js';
-import { endSession, removeTimeLimits } from '../mysql/session.js';
 import type { Dialect, Sql, SqlValue, TableColumns } from './sql.js';
 import { SqliteConnection } from '../sqlite/sqlite-connection.js';
 import { SqliteSql } from '../sqlite/sqlite.engine.js';

@@ -10,9 +10,9 @@ import {
   toDatabaseError,
 } from '../engine/database-error.js';
 import type { ConnectionUsage } from '../engine/sql.js';
-import { NoWriterError, chooseSession } from './choose-session.js';
-import { type Reject, type Resolve, breakConnection } from './mysql-statement.js';
 import {
+  NoWriterError,
+  chooseSession,
   type ServerSession,
   endConnection,
   endSession,
@@ -21,6 +21,7 @@ import {
   setUpConnection,
   writeStateOf,
 } from './session.js';
+import { type Reject, type Resolve, breakConnection } from './mysql-statement.js';
 
 /** Time for which requests wait for a writable server. After this time, requests fail at once. */
 const FAILOVER_MILLIS = 5000;

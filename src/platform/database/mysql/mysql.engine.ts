@@ -6,7 +6,7 @@ import {
   computeRetryDelay,
   runWithRetry,
 } from '../engine/database-error.js';
-import { NoWriterError } from './choose-session.js';
+import { NoWriterError, readState, writeStateOf } from './session.js';
 import type { MysqlPool } from './mysql-pool.js';
 import { insertAll } from './mysql-insert.js';
 import {
@@ -19,7 +19,6 @@ import {
   runQuery,
 } from './mysql-statement.js';
 import { assertPrivileges } from './privileges.js';
-import { readState, writeStateOf } from './session.js';
 import { WriteProbe } from '../engine/write-probe.js';
 import {
   type Engine,
