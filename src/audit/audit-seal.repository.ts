@@ -8,7 +8,7 @@ import {
   AuditLateEventEntity,
   AuditSealEntity,
 } from './audit.entity.js';
-import { ROW_COLUMNS, SEAL_FACTS } from './seal.js';
+import { ROW_COLUMNS, SEAL_FACTS, type SealedRow } from './seal.js';
 import {
   isIntact,
   buildMinCondition,
@@ -16,7 +16,10 @@ import {
   readByKey,
   buildStoredFormSql,
   buildMaxCondition,
+  hexOf,
+  parseStoredForm,
 } from './stored-form.js';
+import { MAX_ID } from './audit-event.js';
 
 const COLUMNS = ['number', ...SEAL_FACTS, 'hash'] as const;
 const SEAL_COLUMNS = COLUMNS.join(', ');
@@ -37,8 +40,10 @@ const EVENT_COLUMNS = ROW_COLUMNS.map((name) => `e.${name}`).join(', ');
 const ENTRY = ['late.id', 'late.seal', 'late.row_hash'];
 const ENTRIES = 200;
 const IDS = 500;
-/** Maximum number of invalid ids in `audit_late_events` to report. */
-const UNKNOWN = 20;
+/** Number of events per statement. It is small, so that other requests can run between two statements. */
+const EVENTS = 100;
+/** Maximum number of invalid ids to report. */
+const MAX_INVALID = 20;
 
 /** Entry of `audit_late_events` with its audit event. `row` is undefined if the event is missing. */
 export interface LateEvent {
@@ -55,7 +60,17 @@ interface LateEventRow extends Omit<AuditEventEntity, 'id'>, Omit<AuditLateEvent
   stored: string | null;
 }
 
-/** Stores and reads seals, page by page, to limit memory and the time of each statement. */
+export interface ReadRow {
+  row: SealedRow;
+  /** False if decoding changes the stored bytes of the id. */
+  hasId: boolean;
+  /** False if decoding changes the stored bytes of a column. */
+  isIntact: boolean;
+}
+
+type RawRow = Partial<SealedRow> & { at: string; stored: string | null };
+
+/** Stores and reads seals and the sealed events, page by page, to limit memory and the time of each statement. */
 @Injectable()
 export class AuditSealRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -174,15 +189,53 @@ export class AuditSealRepository {
   }
 
   /**
-   * Finds entries of `audit_late_events` whose id is not text or whose seal does not exist. Returns up to `UNKNOWN`
+   * Finds entries of `audit_late_events` whose id is not text or whose seal does not exist. Returns up to `MAX_INVALID`
    * of their ids.
    */
   async findUnknownLateIds(): Promise<string[]> {
     const { dialect } = this.database;
     const found = await this.database.scan<{ id: string }>(
       `SELECT CASE WHEN ${buildNonTextCondition(dialect, 'id')} THEN HEX(id) ELSE id END AS id FROM audit_late_events
-       WHERE ${buildNonTextCondition(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${UNKNOWN}`,
+       WHERE ${buildNonTextCondition(dialect, 'id')} OR NOT EXISTS (SELECT 1 FROM audit_seals WHERE number = seal) LIMIT ${MAX_INVALID}`,
     );
     return found.map(({ id }) => id);
   }
+
+  /** Reads all events of the audit, including manipulated ones with invalid ids. */
+  async *readEvents(from: string | undefined, until: string | undefined): AsyncGenerator<ReadRow> {
+    const { dialect } = this.database;
+    const upper = buildMaxCondition(dialect, 'id', until);
+    const columns = dialect === 'sqlite' ? '' : `${ROW_COLUMNS.join(', ')}, `;
+    const read = ({ sql, params }: Clause): Promise<RawRow[]> =>
+      this.database.scan(
+        `SELECT ${columns}HEX(id) AS at, ${buildStoredFormSql(dialect, ROW_COLUMNS)} AS stored
+         FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
+        [...params, ...upper.params, EVENTS],
+      );
+    for await (const rows of readByKey(dialect, 'id', EVENTS, read, buildMinCondition(dialect, 'id', from)))
+      for (const { at, stored, ...found } of rows) {
+        const values = stored === null ? ROW_COLUMNS.map((name) => found[name]) : parseStoredForm(stored);
+        const row = toRow(values);
+        yield { row, hasId: at === hexOf(row.id), isIntact: isIntact(stored, values) };
+      }
+  }
+
+  /** Returns true if an event has an id from `from` (inclusive) to `until` (exclusive). */
+  async hasEvents(from: string, until = MAX_ID): Promise<boolean> {
+    const sql = 'SELECT 1 AS found FROM audit_events WHERE id >= ? AND id < ? LIMIT 1';
+    return (await this.database.queryOne(sql, [from, until])) !== undefined;
+  }
+
+  /** Finds event ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
+  async findInvalidEventIds(): Promise<string[]> {
+    const found = await this.database.scan<{ at: string }>(
+      `SELECT HEX(id) AS at FROM audit_events WHERE ${buildNonTextCondition(this.database.dialect, 'id')} LIMIT ${MAX_INVALID}`,
+    );
+    return found.map(({ at }) => at);
+  }
 }
+
+const toRow = (values: readonly (string | null | undefined)[]): SealedRow =>
+  Object.fromEntries(
+    ROW_COLUMNS.map((name, at) => [name, values[at] ?? (name === 'actor_id' ? null : '')]),
+  ) as SealedRow;

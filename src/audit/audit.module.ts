@@ -9,7 +9,6 @@ import { AuditSealRepository } from './audit-seal.repository.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
 import { RunVerifier } from './run-verifier.service.js';
 import { SealVerifier } from './seal-verifier.service.js';
-import { SealedRowsRepository } from './sealed-rows.repository.js';
 import { Sealer } from './sealer.service.js';
 
 @Module({
@@ -22,7 +21,6 @@ import { Sealer } from './sealer.service.js';
     AuditSealRepository,
     AuditCounts,
     AuditCountsRepository,
-    SealedRowsRepository,
     Sealer,
     SealVerifier,
     RunVerifier,

@@ -1,8 +1,7 @@
 import { type DbTime, toMillis } from '../platform/common/time.js';
 import { millisOf } from '../platform/common/uuid.js';
 import { MAX_ID, toFirstId, isEventId, MINUTE_MILLIS } from './audit-event.js';
-import type { ReadRow } from './sealed-rows.repository.js';
-import type { Seal, LateEvent, ReadSeal } from './audit-seal.repository.js';
+import type { ReadRow, Seal, LateEvent, ReadSeal } from './audit-seal.repository.js';
 import { hashRow, LATE_MILLIS, type SealKeys } from './seal.js';
 
 /** Audit event that was changed, inserted or removed by something other than the service. */

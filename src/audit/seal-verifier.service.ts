@@ -20,7 +20,6 @@ import {
 } from './seal-faults.js';
 import { type Bounds, RunVerifier, type EventCheck } from './run-verifier.service.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
-import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 interface SealFault {
   /** Number of the faulty seal. Undefined if the fault does not concern a seal. */
@@ -65,7 +64,6 @@ export class SealVerifier {
   constructor(
     private readonly env: Env,
     private readonly seals: AuditSealRepository,
-    private readonly rows: SealedRowsRepository,
     private readonly runs: RunVerifier,
     private readonly names: AuditNames,
   ) {}
@@ -106,7 +104,8 @@ export class SealVerifier {
     expected: SealRef | undefined,
   ): Promise<SealFault | undefined> {
     let previous: Previous = NO_SEAL;
-    for await (const { row } of this.rows.readRows(undefined, MIN_ID)) state.faults.add(row.id, INVALID_ID);
+    for await (const { row } of this.seals.readEvents(undefined, MIN_ID))
+      state.faults.add(row.id, INVALID_ID);
     for await (const read of this.seals.readAll()) {
       const { seal } = read;
       if (last && seal.number > last.number) break; // stop at a seal that was created during this verification
@@ -119,7 +118,7 @@ export class SealVerifier {
       previous = seal;
     }
     await this.verifyUnsealedEvents(previous.until_id, state);
-    for (const id of await this.rows.findInvalidIds()) state.faults.add(id, INVALID_ID);
+    for (const id of await this.seals.findInvalidEventIds()) state.faults.add(id, INVALID_ID);
     for (const id of await this.seals.findUnknownLateIds())
       state.faults.add(
         id,
@@ -136,11 +135,11 @@ export class SealVerifier {
   private async findMissingStart(last: Seal | undefined): Promise<SealFault | undefined> {
     const first = await this.names.findFirstId();
     const latest = first === undefined ? MAX_ID : toFirstId(millisOf(first) + LATE_MILLIS);
-    if (first !== undefined && !last?.purged && !(await this.rows.hasRows(MIN_ID, latest)))
+    if (first !== undefined && !last?.purged && !(await this.seals.hasEvents(MIN_ID, latest)))
       return toFault(
         `a user or API key is from ${timeOf(first)}, but no event is that old: events were removed`,
       );
-    if (last || !(await this.rows.hasRows(MIN_ID, toFirstId(Date.now() - PASS_MILLIS)))) return undefined;
+    if (last || !(await this.seals.hasEvents(MIN_ID, toFirstId(Date.now() - PASS_MILLIS)))) return undefined;
     return toFault(
       'there are events but no seals: seals were removed, or the service has not run for an hour',
     );
@@ -188,7 +187,7 @@ export class SealVerifier {
   ): Promise<RowsHash> {
     const hash = new RowsHash();
     const late = await this.seals.findLateIds(from, until);
-    for await (const read of this.rows.readRows(from, until)) {
+    for await (const read of this.seals.readEvents(from, until)) {
       const { row, hasId } = read;
       await runs.add(row);
       faults.validateFormat(read);
@@ -235,7 +234,7 @@ export class SealVerifier {
 
   private async verifyUnsealedEvents(from: string, { faults, verdict, runs }: State): Promise<void> {
     const futureIds = await this.seals.findLateIds(from, undefined);
-    for await (const read of this.rows.readRows(from, undefined)) {
+    for await (const read of this.seals.readEvents(from, undefined)) {
       const { row } = read;
       await runs.add(row);
       if (!faults.validateFormat(read) || futureIds.has(row.id)) continue;

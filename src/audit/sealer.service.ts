@@ -13,7 +13,6 @@ import { MIN_ID, toFirstId, isEventId } from './audit-event.js';
 import { HourCounts } from './audit-counts.service.js';
 import { Members, NO_SEAL, RowsHash, type SealFacts, SealKeys, hashRow } from './seal.js';
 import { findFirstFutureId, findFirstLateId } from './seal-faults.js';
-import { SealedRowsRepository } from './sealed-rows.repository.js';
 
 const LEASE = 'audit.seals';
 const LEASE_SECONDS = 60;
@@ -64,7 +63,6 @@ export class Sealer implements BeforeApplicationShutdown {
   constructor(
     private readonly env: Env,
     private readonly repository: AuditSealRepository,
-    private readonly rows: SealedRowsRepository,
     private readonly transactions: TransactionRunner,
     private readonly leases: Leases,
     private readonly log: Log,
@@ -99,7 +97,7 @@ export class Sealer implements BeforeApplicationShutdown {
   /** Seals when the service starts. If an unsealed event has a future time, the clock was set while the service was off. */
   async sealAtStart(millis = Date.now()): Promise<void> {
     const now = toDbTime(new Date(millis));
-    const isAhead = await this.rows.hasRows(findFirstFutureId(now)); // a cheap check that is false on most starts
+    const isAhead = await this.repository.hasEvents(findFirstFutureId(now)); // a cheap check that is false on most starts
     const hasJumped = isAhead && (await this.findFutureEvents(now, 1)).length > 0;
     // At the first start no hour has ended yet.
     if (hasJumped || (await this.findLastSealTime())) await this.sealEndedHours(millis, hasJumped);
@@ -211,7 +209,7 @@ export class Sealer implements BeforeApplicationShutdown {
   private async readRange(from: string, limit: string): Promise<RowRange> {
     const range = { ...createEmptyRange(from), until: await this.findRangeEnd(from, limit) };
     const known = await this.repository.findLateIds(from, range.until);
-    for await (const { row, hasId } of this.rows.readRows(from, range.until)) {
+    for await (const { row, hasId } of this.repository.readEvents(from, range.until)) {
       if (!hasId || !isEventId(row.id) || known.has(row.id)) continue;
       if (range.rows.count === MAX_ROWS) return { ...range, until: row.id };
       range.rows.add(row);
@@ -222,7 +220,7 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   private async findRangeEnd(from: string, limit: string): Promise<string> {
-    for await (const { row } of this.rows.readRows(from, limit)) {
+    for await (const { row } of this.repository.readEvents(from, limit)) {
       if (!isEventId(row.id)) continue;
       const millis = millisOf(row.id);
       const end = toFirstId(millis - (millis % HOUR_MILLIS) + HOUR_MILLIS);
@@ -263,7 +261,7 @@ export class Sealer implements BeforeApplicationShutdown {
     const isSealed = await this.createSealedTest(from);
     const known = await this.repository.findLateIds(from, until);
     const found: LateRow[] = [];
-    for await (const { row, hasId } of this.rows.readRows(from, until)) {
+    for await (const { row, hasId } of this.repository.readEvents(from, until)) {
       if (found.length >= limit) break;
       if (!hasId || !isEventId(row.id) || known.has(row.id) || isSealed(row.id)) continue;
       found.push({ entry: { id: row.id, row_hash: hashRow(row) }, action: row.action });

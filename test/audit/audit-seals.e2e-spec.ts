@@ -1,8 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditSealRepository } from '../../src/audit/audit-seal.repository.js';
-
-import { SealedRowsRepository } from '../../src/audit/sealed-rows.repository.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { TestApp, setUpFreshApp } from '../support/app/app.js';
@@ -135,27 +133,25 @@ describe('audit retention', () => {
 });
 
 describe('a seal created during verification', () => {
-  test.each([
-    ['findMemberText', AuditSealRepository],
-    ['findLateIds', AuditSealRepository],
-    ['findInvalidIds', SealedRowsRepository],
-    ['findUnknownLateIds', AuditSealRepository],
-  ] as const)('causes no fault before the query %s', async (method, type) => {
-    await sealHours();
-    const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(type);
-    const real = spied[method]!.bind(spied);
-    let calls = 0;
-    spied[method] = async (...args: []) => {
-      if (++calls === 1) await seal(sealTimeAfter());
-      return real(...args);
-    };
-    const before = await readSeals();
-    expect(await verify()).toMatchObject({ seals: before.length, rows: 12, fault: null, bad: [] });
-    expect(calls).toBeGreaterThan(0);
-    expect((await readSeals()).length).toBeGreaterThan(before.length);
-    spied[method] = real;
-    expect(await verify()).toMatchObject({ fault: null, bad: [] });
-  });
+  test.each(['findMemberText', 'findLateIds', 'findInvalidEventIds', 'findUnknownLateIds'])(
+    'causes no fault before the query %s',
+    async (method) => {
+      await sealHours();
+      const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(AuditSealRepository);
+      const real = spied[method]!.bind(spied);
+      let calls = 0;
+      spied[method] = async (...args: []) => {
+        if (++calls === 1) await seal(sealTimeAfter());
+        return real(...args);
+      };
+      const before = await readSeals();
+      expect(await verify()).toMatchObject({ seals: before.length, rows: 12, fault: null, bad: [] });
+      expect(calls).toBeGreaterThan(0);
+      expect((await readSeals()).length).toBeGreaterThan(before.length);
+      spied[method] = real;
+      expect(await verify()).toMatchObject({ fault: null, bad: [] });
+    },
+  );
 });
 
 describe('AUDIT_SEAL_KEY', () => {
