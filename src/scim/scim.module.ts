@@ -6,11 +6,10 @@ import { UsersModule } from '../users/users.module.js';
 import { BulkController } from './bulk/bulk.controller.js';
 import { BulkRunner } from './bulk/bulk-runner.service.js';
 import { BulkSets } from './bulk/bulk-sets.service.js';
-import { DiscoveryController, MeController } from './discovery/discovery.controller.js';
+import { DiscoveryController } from './discovery/discovery.controller.js';
 import { Resources } from './discovery/resources.js';
 import { GroupsModule } from '../groups/groups.module.js';
 import { ScimGroupList } from './groups/scim-group-list.service.js';
-import { ScimGroupView } from './groups/scim-group-view.service.js';
 import { ScimGroupsController } from './groups/scim-groups.controller.js';
 import { ScimGroups } from './groups/scim-groups.service.js';
 import { SCIM_ERRORS } from './http/scim-format.js';
@@ -28,7 +27,6 @@ import { ScimUsers } from './users/scim-users.service.js';
   imports: [ApiKeysModule, GroupsModule, HttpModule, UsersModule],
   controllers: [
     DiscoveryController,
-    MeController,
     BulkController,
     SearchController,
     ScimUsersController,
@@ -42,7 +40,6 @@ import { ScimUsers } from './users/scim-users.service.js';
     ScimSearch,
     ScimGroups,
     ScimGroupList,
-    ScimGroupView,
     BulkRunner,
     BulkSets,
   ],

@@ -1,5 +1,5 @@
-import { Delete, Get, Param, Patch, Post, Put, type Type, applyDecorators } from '@nestjs/common';
-import { ApiExcludeController, ApiParam } from '@nestjs/swagger';
+import { All, Get, Param, type Type, applyDecorators } from '@nestjs/common';
+import { ApiExcludeEndpoint, ApiParam } from '@nestjs/swagger';
 import { ProblemError } from '../../platform/common/errors.js';
 import { CheckedQuery } from '../../platform/http/input.guard.js';
 import { DescribeRoute, describeJson } from '../../platform/openapi/route-docs.js';
@@ -87,6 +87,14 @@ export class DiscoveryController {
     return findById(this.buildSchemaViews(), urn);
   }
 
+  /** Refuses all methods (RFC 7644, section 3.11), because an API key is not a user. */
+  @All('Me')
+  @ApiExcludeEndpoint()
+  @AnyKey()
+  refuseMe(): never {
+    throw new ProblemError('not_implemented', '/Me is not supported, because an API key is not a user.');
+  }
+
   private buildTypeViews() {
     const { user, group, base } = this.resources;
     return [user, group].map((type) => toTypeView(type, base));
@@ -111,41 +119,3 @@ function findById<T extends { id: string }>(resources: readonly T[], id: string)
   if (!found) throw new ProblemError('not_found', `${quote(id)} does not exist.`);
   return found;
 }
-
-/** The routes of `/Me` (RFC 7644, section 3.11). They always return an error, because an API key is not a user. */
-@ApiExcludeController()
-@ScimController('Me')
-export class MeController {
-  @Get()
-  @AnyKey()
-  get(): never {
-    throw createNotAUserError();
-  }
-
-  @Post()
-  @AnyKey()
-  post(): never {
-    throw createNotAUserError();
-  }
-
-  @Put()
-  @AnyKey()
-  put(): never {
-    throw createNotAUserError();
-  }
-
-  @Patch()
-  @AnyKey()
-  patch(): never {
-    throw createNotAUserError();
-  }
-
-  @Delete()
-  @AnyKey()
-  delete(): never {
-    throw createNotAUserError();
-  }
-}
-
-const createNotAUserError = (): ProblemError =>
-  new ProblemError('not_implemented', '/Me is not supported, because an API key is not a user.');

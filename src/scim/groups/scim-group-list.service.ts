@@ -11,7 +11,7 @@ import {
 import type { Group } from '../../groups/group.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import { Env } from '../../platform/config/env.js';
-import type { Clause } from '../../platform/database/engine/sql.js';
+import type { Clause, Sql } from '../../platform/database/engine/sql.js';
 import {
   type KeysetPage,
   type Position,
@@ -30,7 +30,10 @@ import {
   readListQuery,
 } from '../protocol/list.js';
 import { planGroupFilter } from './group-filter-plan.js';
-import { ScimGroupView } from './scim-group-view.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
+import { shouldHideOperators } from '../http/profile-rules.js';
+import { Projection, type ViewParameters } from '../protocol/projection.js';
+import { toGroupResource } from './group.mapping.js';
 
 /** Number of groups that are read and evaluated at a time. */
 const BATCH_SIZE = 500;
@@ -47,7 +50,7 @@ export class ScimGroupList {
   constructor(
     private readonly searcher: GroupSearch,
     private readonly members: GroupMembers,
-    private readonly view: ScimGroupView,
+    private readonly directory: UserDirectory,
     private readonly resources: Resources,
     private readonly env: Env,
   ) {}
@@ -65,7 +68,7 @@ export class ScimGroupList {
   /** Reads a page of groups. The page ends early after `MAX_PAGE_MEMBERS` members. */
   async readPage(query: ListQuery, actor: Actor): Promise<ResourcePage> {
     const { filter, cursor, startIndex, count } = query;
-    const hidden = await this.view.findHiddenUsers(actor);
+    const hidden = await this.findHiddenUsers(actor);
     const order = toGroupOrder(query);
     const list = [query.fingerprint, order.sort, order.order];
     const after = cursor ? decodeCursor(cursor, list, order.ranges) : undefined;
@@ -78,17 +81,60 @@ export class ScimGroupList {
     const { rows: groups, last: lastOfMore } = matches
       ? sortPage(matches, createPositionGetter(order), order.order, window)
       : await this.searcher.readPage(conditions, order, window, total);
-    const whole = this.view.shouldShowMembers(query.projection)
+    const whole = this.shouldShowMembers(query.projection)
       ? await this.readMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
     const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;
     return {
       resources: whole.map(({ group, members }) =>
-        query.projection.apply(this.view.toResource(group, members, hidden)),
+        query.projection.apply(this.toResource(group, members, hidden)),
       ),
       total,
       next: last && encodeCursor(list, order.ranges, createPositionGetter(order)(last)),
     };
+  }
+
+  /**
+   * Returns a function that converts a group to a resource. Call `createPresenter` before the change, so that nothing is
+   * written if the parameters are invalid.
+   * @throws ProblemError `invalid_value` if both `attributes` and `excludedAttributes` are set.
+   */
+  createPresenter(
+    parameters: ViewParameters,
+    actor: Actor,
+  ): (group: Group, sql?: Sql) => Promise<ScimObject> {
+    const shown = new Projection(this.resources.group, parameters);
+    return async (group, sql) => {
+      if (!this.shouldShowMembers(shown)) return shown.apply(this.toResource(group));
+      const members = await this.members.listMembers(group.uuid, sql);
+      return shown.apply(this.toResource(group, members, await this.findHiddenUsers(actor, sql)));
+    };
+  }
+
+  locationOf({ uuid }: Group): string {
+    return `${this.resources.base}/Groups/${uuid}`;
+  }
+
+  private shouldShowMembers(projection: Projection): boolean {
+    return projection.hasAttribute(this.resources.group.findAttribute('members'));
+  }
+
+  /**
+   * Converts a group to a resource with all attributes.
+   * @param members ids of the members, or undefined to leave out the members
+   * @param hidden users that the API key must not see
+   */
+  private toResource(group: Group, members?: readonly string[], hidden?: ReadonlySet<string>): ScimObject {
+    const shown = hidden && hidden.size > 0 ? members?.filter((uuid) => !hidden.has(uuid)) : members;
+    const { base, tags } = this.resources;
+    return toGroupResource(group, base, tags.weakTagOf(group), shown);
+  }
+
+  /**
+   * Returns the users that the actor must not see: the local operators, unless the actor has the scope `webmasters`.
+   */
+  private async findHiddenUsers(actor: Actor, sql?: Sql): Promise<ReadonlySet<string>> {
+    return shouldHideOperators(actor) ? this.directory.findOperatorUuids(sql) : new Set();
   }
 
   private async scan(
@@ -111,7 +157,7 @@ export class ScimGroupList {
         const members = needsMembers ? await this.members.listMembers(group.uuid, undefined, limit) : [];
         seen += members.length;
         if (seen > limit) throw createLimitError(limit);
-        if (isMatch(this.view.toResource(group, members, hidden))) found.push(group);
+        if (isMatch(this.toResource(group, members, hidden))) found.push(group);
       }
       after = last && createPositionGetter(order)(last);
     }

@@ -10,7 +10,6 @@ import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
 import type { ListParameters } from '../protocol/list.js';
 import { ScimGroupList } from './scim-group-list.service.js';
-import { ScimGroupView } from './scim-group-view.service.js';
 import { ScimGroups } from './scim-groups.service.js';
 
 class ScimGroupDto {
@@ -36,7 +35,6 @@ export class ScimGroupsController {
   constructor(
     private readonly groups: ScimGroups,
     private readonly lists: ScimGroupList,
-    private readonly view: ScimGroupView,
     private readonly tags: EntityTags,
   ) {}
 
@@ -81,9 +79,9 @@ export class ScimGroupsController {
     @Body() body: object,
     @CurrentRequest() { query, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
-    const view = this.view.createPresenter(query, caller.actor);
+    const view = this.lists.createPresenter(query, caller.actor);
     const group = await this.groups.create(body, caller);
-    this.tags.applyWeakTag(response, group).location(this.view.locationOf(group));
+    this.tags.applyWeakTag(response, group).location(this.lists.locationOf(group));
     return view(group, caller.repeatable?.transaction);
   }
 
@@ -96,7 +94,7 @@ export class ScimGroupsController {
     @Param('id') id: string,
     @CurrentRequest() { query, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.createPresenter(query, caller.actor);
+    const view = this.lists.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
     return applyETag(response, this.tags.weakTagOf(group)) ? view(group) : undefined;
   }
@@ -113,7 +111,7 @@ export class ScimGroupsController {
     @Body() body: object,
     @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
-    const view = this.view.createPresenter(query, caller.actor);
+    const view = this.lists.createPresenter(query, caller.actor);
     const group = await this.groups.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
     this.tags.applyWeakTag(response, group);
     return view(group, caller.repeatable?.transaction);
@@ -137,7 +135,7 @@ export class ScimGroupsController {
     @Body() body: object,
     @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
-    const view = this.view.createPresenter(query, caller.actor);
+    const view = this.lists.createPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
     const group = await this.groups.patch(id, body, caller, this.tags.parseIfMatch(ifMatch));
     this.tags.applyWeakTag(response, group);
