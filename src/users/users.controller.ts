@@ -7,7 +7,7 @@ import { EntityTags, applyETag } from '../platform/http/entity-tags.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
-import { buildNextPageUrl } from '../platform/http/page.js';
+import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { ETAG, CASE_INSENSITIVE, NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ChangedUserInput, NewUserInput, PasswordOptionsInput } from './rules/user.input.js';
@@ -17,16 +17,20 @@ import { UserQuery } from './search/user.query.js';
 import { UserSearch } from './search/user-search.service.js';
 import { UserSettings } from './rules/user-settings.js';
 import {
+  DeletedPageDto,
+  DeletedQuery,
   GeneratedPasswordDto,
   UserDto,
   UserPageDto,
   UserUuidDto,
   USER_ETAG,
   userEtagOf,
+  presentDeleted,
   presentUser,
   getView,
 } from './user.view.js';
 import { IGNORED_HEADER, UnknownFieldsInterceptor } from './accepted-fields.js';
+import { DeletedUsers } from './deleted-users.service.js';
 import { UsersService } from './users.service.js';
 
 @ApiController('users', 'users')
@@ -34,6 +38,7 @@ export class UsersController {
   constructor(
     private readonly users: UsersService,
     private readonly searcher: UserSearch,
+    private readonly deleted: DeletedUsers,
     private readonly settings: UserSettings,
     private readonly tags: EntityTags,
   ) {}
@@ -110,6 +115,27 @@ export class UsersController {
     return { Count: count, Results: users.map((user) => this.present(user, caller)) };
   }
 
+  @Get('deleted')
+  @DescribeRoute('listDeletedUsers', 'List deleted users in the order of deletion', {
+    description:
+      'Deleted users can be restored with `POST /users/{user_id}/restore` for SCIM_DELETED_DAYS days. After that, their data is removed. ' +
+      '`deleted_by` and `reason` come from the audit.',
+    answer: describeJson('A page of deleted users.', DeletedPageDto),
+    errors: ['search_too_broad'],
+  })
+  @Requires('users.deleted')
+  @Accepts({ query: DeletedQuery })
+  async listDeleted(
+    @CheckedQuery() query: DeletedQuery,
+    @CurrentCaller() caller: Caller,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<DeletedPageDto> {
+    const { count, users } = await this.deleted.list(query, toPageRange(query), caller, () =>
+      abortOnDisconnect(response),
+    );
+    return { Count: count, Results: users.map((user) => presentDeleted(user, this.settings.defaultAvatar)) };
+  }
+
   @Get(':user_id')
   @DescribeRoute('getUser', 'Get a user', {
     description: 'Returns a user, but only with the fields that the caller may see.',
@@ -182,6 +208,23 @@ export class UsersController {
     @CurrentCaller() caller: Caller,
   ): Promise<void> {
     await this.users.delete(uuid, caller, this.tags.parseIfMatch(ifMatch, USER_ETAG));
+  }
+
+  @Post(':user_id/restore')
+  @DescribeRoute('restoreUser', 'Restore a deleted user', {
+    description:
+      'Restores a user within SCIM_DELETED_DAYS days after the deletion, with the same uuid, the password and all roles that ' +
+      'do not come from groups. The groups, sessions and direct reports are not restored. If another user now has the username, email, external id or an ' +
+      'authname, the request fails with 409 and the uuid of that user.',
+    id: CASE_INSENSITIVE,
+    answer: describeJson('The restored user.', UserDto),
+    errors: [...TAKEN_CODES, 'reauthentication_required'],
+  })
+  @HttpCode(200)
+  @Requires('users.create')
+  async restore(@Param('user_id') uuid: string, @CurrentCaller() caller: Caller): Promise<UserDto> {
+    const user = await this.deleted.restore(uuid, caller);
+    return this.present(user, caller);
   }
 
   @Post(':user_id/password')

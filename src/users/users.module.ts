@@ -9,7 +9,6 @@ import { PasswordService } from './passwords/password.service.js';
 import { UserCounts } from './writer/user-counts.service.js';
 import { DeletedUsers } from './deleted-users.service.js';
 import { RolesController } from './roles.controller.js';
-import { DeletedUsersController } from './deleted-users.controller.js';
 import { ReleasedUsernames } from './writer/released-usernames.repository.js';
 import { DeletedUsersRepository } from './writer/deleted-users.repository.js';
 import { UserDirectory } from './search/user-directory.service.js';
@@ -25,14 +24,12 @@ import { UserHistoryController } from './user-history.controller.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './search/users.repository.js';
-import { UserChanges } from './user-changes.service.js';
 import { UsersService } from './users.service.js';
 
 @Module({
   imports: [AuditModule, SessionsModule, ApiKeysModule],
   // List controllers with fixed paths before the controller of `users/:user_id`, which would match their paths.
   controllers: [
-    DeletedUsersController,
     UsersController,
     UserSessionsController,
     UserHistoryController,
@@ -50,7 +47,6 @@ import { UsersService } from './users.service.js';
     UserDirectory,
     UserChangeStore,
     UserSettings,
-    UserChanges,
     PasswordService,
     NewPasswords,
     UsersRepository,
@@ -70,7 +66,6 @@ import { UsersService } from './users.service.js';
     UserChangeQueue,
     UserDirectory,
     UserSettings,
-    UserChanges,
     PasswordService,
     NewPasswords,
   ],

@@ -17,12 +17,19 @@ import type { Sql } from '../platform/database/engine/sql.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { toLoginKey } from './model/comparison-keys.js';
+import { NewPasswords } from './passwords/new-passwords.service.js';
 import { type Requester, PasswordService, toRequester } from './passwords/password.service.js';
 import type { ChangedUserInput, NewUserInput, WritableUserInput } from './rules/user.input.js';
 import type { User } from './model/user.js';
 import { pickSelfFields, omitReadOnlyFields } from './accepted-fields.js';
-import { UserChanges, toPatch } from './user-changes.service.js';
-import { type ValidatedChange, isSelfBlock, createEmptyUser, checkPrivilege } from './rules/user-rules.js';
+import {
+  type ValidatedChange,
+  isSelfBlock,
+  createEmptyUser,
+  checkPrivilege,
+  toPatch,
+  validateChange,
+} from './rules/user-rules.js';
 import { SELF_BLOCK, createFailure, toFailureProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
@@ -42,7 +49,7 @@ export class UsersService {
     private readonly throttle: LoginThrottle,
     private readonly audit: AuditService,
     private readonly sessions: SessionsService,
-    private readonly changes: UserChanges,
+    private readonly newPasswords: NewPasswords,
     private readonly settings: UserSettings,
   ) {}
 
@@ -69,9 +76,9 @@ export class UsersService {
 
   /** @returns the uuid of the new user. */
   async create(input: CheckedInput<NewUserInput>, caller: Caller): Promise<string> {
-    const change = this.changes.validate<WritableUserInput>(createEmptyUser('', now()), input);
+    const change = validateChange<WritableUserInput>(createEmptyUser('', now()), input, this.settings);
     await this.assertValid(undefined, change, caller);
-    const patch = toPatch(change.input, await this.changes.hashPassword(change.input, caller));
+    const patch = toPatch(change.input, await this.newPasswords.hash(change.input, caller));
     const created = { kind: 'create', uuid: uuidv7() } as const;
     await this.write({ ...created, buildChange: () => ({ ...created, patch }) }, caller);
     return created.uuid;
@@ -120,7 +127,7 @@ export class UsersService {
   async generatePassword(uuid: string, mustChange: boolean, caller: Caller): Promise<string> {
     if (isSelf(caller.actor, uuid)) throw new ProblemError('forbidden', OWN_PASSWORD);
     await this.get(uuid, caller);
-    const { password, hash } = await this.changes.generatePassword(caller);
+    const { password, hash } = await this.newPasswords.generate(caller);
     const patch = { password_hash: hash, password_change_required: mustChange };
     const buildChange = (_: Sql, user: User | undefined): UserChange => {
       const locked = assertVisible(user, uuid, caller);
@@ -162,7 +169,7 @@ export class UsersService {
     const user = await this.get(uuid, caller);
     const change = this.validate(user, input, caller);
     await this.assertValid(user, change, caller);
-    const hash = await this.changes.hashPassword(change.input, caller);
+    const hash = await this.newPasswords.hash(change.input, caller);
     return { hash, proven: isSelf(caller.actor, uuid) ? user : undefined };
   }
 
@@ -181,7 +188,7 @@ export class UsersService {
     const isUnexpected = (sent.current_password ?? null) !== null && !isOwnPassword;
     if (isUnexpected && !fieldErrors.some(({ field }) => field === UNEXPECTED_PROOF.field))
       fieldErrors.push(UNEXPECTED_PROOF);
-    return this.changes.validate(user, { value: sent, errors: fieldErrors });
+    return validateChange(user, { value: sent, errors: fieldErrors }, this.settings);
   }
 
   /** @throws ProblemError `self_block`, `insufficient_scope` or `validation_failed` with all errors, in this order. */
@@ -191,7 +198,7 @@ export class UsersService {
     caller: Caller,
   ): Promise<void> {
     assertChangeAllowed(before, change, caller);
-    const errors = [...change.errors, ...(await this.changes.validatePassword(change))];
+    const errors = [...change.errors, ...(await this.newPasswords.validate(change))];
     if (errors.length === 0 && before)
       errors.push(...(await this.validateProof(before, change.input, caller)));
     if (errors.length > 0) throw createValidationError(errors);

@@ -9,8 +9,15 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { Metrics } from '../../platform/telemetry/metrics.js';
 import { type PendingChange, createDeletion } from '../../users/writer/change-set.js';
-import { UserChanges, toPatch } from '../../users/user-changes.service.js';
-import { type UserPatch, type ValidatedChange, createEmptyUser } from '../../users/rules/user-rules.js';
+import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
+import { UserSettings } from '../../users/rules/user-settings.js';
+import {
+  type UserPatch,
+  type ValidatedChange,
+  createEmptyUser,
+  toPatch,
+  validateChange,
+} from '../../users/rules/user-rules.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import { MANAGED_BY_SCIM, isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
@@ -49,7 +56,8 @@ type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 export class ScimUserChanges {
   constructor(
     private readonly users: UsersService,
-    private readonly changes: UserChanges,
+    private readonly newPasswords: NewPasswords,
+    private readonly settings: UserSettings,
     private readonly resources: Resources,
     private readonly metrics: Metrics,
   ) {}
@@ -154,7 +162,7 @@ export class ScimUserChanges {
     inputErrors: readonly FieldError[],
     type: typeof UserInput = UserInput,
   ): ValidEdit {
-    const change = this.changes.validate(current, readInput<UserInput>(type, edit.input));
+    const change = validateChange(current, readInput<UserInput>(type, edit.input), this.settings);
     const known = new Set(inputErrors.map(({ field }) => topLevelPathOf(field)));
     const others = change.errors.map(toScimError).filter(({ field }) => !known.has(topLevelPathOf(field)));
     const tooLong = findSizeErrors({ ...current.attributes, ...edit.attributes });
@@ -168,9 +176,9 @@ export class ScimUserChanges {
   private async hashPassword(change: ValidEdit, caller: Caller): Promise<string | null | undefined> {
     const attributes = { ...change.after.attributes, ...change.edit.attributes };
     const complete = { ...change, after: { ...change.after, attributes } };
-    const errors = [...change.errors, ...(await this.changes.validatePassword(complete))];
+    const errors = [...change.errors, ...(await this.newPasswords.validate(complete))];
     if (errors.length > 0) throw createValidationError(errors);
-    return this.changes.hashPassword(change.input, caller);
+    return this.newPasswords.hash(change.input, caller);
   }
 
   /**

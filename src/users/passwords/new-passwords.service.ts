@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import type { Caller } from '../../access/actor.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { type PasswordFault, isGuessableKey, findPasswordFault } from '../../platform/common/secret-rules.js';
 import { Env } from '../../platform/config/env.js';
 import { localPartOf } from '../model/formats.js';
 import { toLoginKey } from '../model/comparison-keys.js';
 import { type User, listAddresses } from '../model/user.js';
+import type { ValidatedChange } from '../rules/user-rules.js';
+import type { UserInput } from '../rules/user.input.js';
+import { PasswordService, toRequester } from './password.service.js';
 
 let list: Promise<(text: string) => boolean> | undefined;
 
@@ -31,21 +35,28 @@ const GROUP = new RegExp(`.{${GROUP_LENGTH}}(?!$)`, 'g');
 /** Minimum number of character groups in a generated password. Six groups have 120 bits of entropy. */
 const MIN_GROUPS = 6;
 
-/** Generates passwords, and validates passwords and API keys that people have chosen. */
+/** Generates and hashes new passwords, and validates passwords and API keys that people have chosen. */
 @Injectable()
 export class NewPasswords {
-  constructor(private readonly env: Env) {}
+  constructor(
+    private readonly env: Env,
+    private readonly passwords: PasswordService,
+  ) {}
 
   /**
-   * Validates a new password, which must be normalized to NFC.
-   * @param user the user after the change.
-   * @returns an error for the first rule that is broken, if any.
+   * Validates the new password of a change after its other fields.
+   * @returns an empty list or one error.
    */
-  async validate(password: string, user: User): Promise<FieldError[]> {
-    const broken = await this.findFault(password, user);
+  async validate({ input, errors, after }: ValidatedChange<UserInput>): Promise<FieldError[]> {
+    if (!input.password || errors.some(({ field }) => field === 'password')) return [];
+    const broken = await this.findFault(input.password, after);
     return broken ? [{ field: 'password', ...broken }] : [];
   }
 
+  /**
+   * Returns the first rule that a new password breaks, if any. The password must be normalized to NFC.
+   * @param user the user after the change.
+   */
   async findFault(password: string, user: User): Promise<PasswordFault | undefined> {
     const { username, email, attributes, authname } = user;
     const key = toLoginKey(password);
@@ -60,12 +71,21 @@ export class NewPasswords {
     return findPasswordFault(password, { minLength, known, isWord: await loadCommonPasswordTest() });
   }
 
-  /** Generates a random password in groups, such as `h7qm-x3vb`. It is too random to break a rule. */
-  generate(): string {
+  /**
+   * Hashes the new password of a change. This is slow, so call it before the transaction.
+   * @returns undefined if the password does not change, null if it is removed.
+   */
+  async hash({ password }: UserInput, caller: Caller): Promise<string | null | undefined> {
+    return typeof password === 'string' ? this.passwords.hash(password, toRequester(caller)) : password;
+  }
+
+  /** Generates and hashes a random password in groups, such as `h7qm-x3vb`. It is too random to break a rule. */
+  async generate(caller: Caller): Promise<{ password: string; hash: string }> {
     const length = this.env.PASSWORD_MIN_LENGTH;
     const groups = Math.max(MIN_GROUPS, Math.ceil((length + 1) / (GROUP_LENGTH + 1)));
     const letters = [...randomBytes(groups * GROUP_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]);
-    return letters.join('').replace(GROUP, '$&-');
+    const password = letters.join('').replace(GROUP, '$&-');
+    return { password, hash: await this.passwords.hash(password, toRequester(caller)) };
   }
 
   async isGuessable(key: string): Promise<boolean> {

@@ -13,7 +13,7 @@ import {
 import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
 import { type Actor, type Caller, toDatasetScope, isResponsibleFor, isSelf } from '../../access/actor.js';
 import { UNCONFIRMED, hasScope, isConfirmed } from '../../access/policy.js';
-import type { UserInput } from './user.input.js';
+import type { UserInput, WritableUserInput } from './user.input.js';
 import type { UserSettings } from './user-settings.js';
 import { type Failure, createFailure } from './failure.js';
 
@@ -157,6 +157,15 @@ export function shouldEndSessions(before: User, after: User): boolean {
 
 export function createEmptyUser(uuid: string, time: string): User {
   return { ...EMPTY_USER, uuid, created: time, updated: time };
+}
+
+/**
+ * Converts a validated input to a patch.
+ * @param password_hash the hash of the new password, null to remove the password, or undefined to keep it.
+ */
+export function toPatch(input: WritableUserInput, password_hash?: string | null): UserPatch {
+  const { password: _, current_password: _proof, ...patch } = input;
+  return password_hash === undefined ? patch : { ...patch, password_hash };
 }
 
 export interface ValidatedChange<T extends UserInput> {
