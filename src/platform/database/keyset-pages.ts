@@ -133,7 +133,7 @@ function comparePositions(a: Position, b: Position, order: Direction): number {
   return order === 'asc' ? ascending : -ascending;
 }
 
-export function rangeIndexOf(key: SqlValue, ranges: readonly KeyRange[]): number {
+function rangeIndexOf(key: SqlValue, ranges: readonly KeyRange[]): number {
   const apart = ranges.findIndex(({ only }) => only === key);
   return apart === -1 ? ranges.findIndex(({ only }) => only === undefined) : apart;
 }

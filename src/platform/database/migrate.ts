@@ -50,8 +50,7 @@ export async function assertOwnSchema(dataSource: DataSource): Promise<void> {
   // Without recorded migrations, only tables of the first migration may exist. A killed process may have created them.
   const later = MIGRATIONS.slice(1)
     .map((Later) => new Later())
-    .flatMap((migration) => (migration instanceof TableMigration ? migration.tables : []))
-    .map(({ name }) => name);
+    .flatMap((migration) => (migration instanceof TableMigration ? Object.keys(migration.tables) : []));
   const table = executed.length === 0 && later.find((name) => tables.includes(name));
   if (table) throw createUnreleasedError(dataSource, `the table ${table} without its migration`);
 }

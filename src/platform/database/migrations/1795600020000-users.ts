@@ -1,11 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { ascii, bool, int, longText, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, defineColumn, insertOnce, key, optional } from './table-migration.js';
-
-const buildIndex = (name: string, field: string) => ({
-  name: `ix_users_${name}`,
-  columnNames: [field, 'uuid'],
-});
+import { TableMigration, insertOnce, key, optional } from './table-migration.js';
 
 /** Names of the user counts. A count may be divided among several rows (ADR 7). */
 const COUNTS = ['Active', 'Blocked', 'webmasters'];
@@ -17,127 +12,89 @@ const RULES = ['managers', 'webmasters'];
 
 /** Users (ADR 3), their look-up tables, their counts, deleted users (ADR 23), and released usernames. */
 export class Users1795600020000 extends TableMigration {
-  readonly tables = [
-    {
-      name: 'users',
-      columns: [
-        defineColumn('uuid', uuid(), key),
-        defineColumn('username', text(254)),
-        defineColumn('username_key', text(255)),
-        defineColumn('email', text(254)),
-        defineColumn('email_key', text(255)),
-        defineColumn('external_id', text(255)),
-        defineColumn('external_id_key', text(255), optional),
-        defineColumn('roles', longText()),
-        defineColumn('status', text(8)),
-        defineColumn('phone', text(64)),
-        defineColumn('mobile', text(64)),
-        defineColumn('firstname', text(255)),
-        defineColumn('firstname_sort', text(255)),
-        defineColumn('middle_name', text(255)),
-        defineColumn('surname', text(255)),
-        defineColumn('surname_sort', text(255)),
-        defineColumn('known_as', text(255)),
-        defineColumn('authname', longText(), optional),
-        defineColumn('password_hash', text(255), optional),
-        defineColumn('user_avatar', text(2048)),
-        defineColumn('manager_uuid', uuid(), optional),
-        defineColumn('about_me', longText()),
-        defineColumn('social_media', longText(), optional),
-        defineColumn('hide_email', bool()),
-        defineColumn('hide_phone_numbers', bool()),
-        defineColumn('managed_by', text(64), optional),
-        defineColumn('created', time()),
-        defineColumn('updated', time()),
-        defineColumn('last_access', time(), optional),
-        defineColumn('version', int()),
-        defineColumn('managed_part', text(64), optional),
-        defineColumn('blocked_by', text(64), optional),
-        defineColumn('attributes', longText(), optional),
-        defineColumn('group_roles', longText(), optional),
-        defineColumn('password_change_required', bool()),
-      ],
-      indices: [
-        buildIndex('username', 'username_key'),
-        buildIndex('email', 'email_key'),
-        buildIndex('external_id', 'external_id_key'),
-        buildIndex('firstname', 'firstname_sort'),
-        buildIndex('surname', 'surname_sort'),
-        buildIndex('status', 'status'),
-        buildIndex('created', 'created'),
-        buildIndex('updated', 'updated'),
-        buildIndex('manager', 'manager_uuid'),
-        buildIndex('managed_by', 'managed_by'),
-      ],
+  readonly tables = {
+    users: {
+      columns: {
+        uuid: key(uuid()),
+        username: text(254),
+        username_key: text(255),
+        email: text(254),
+        email_key: text(255),
+        external_id: text(255),
+        external_id_key: optional(text(255)),
+        roles: longText(),
+        status: text(8),
+        phone: text(64),
+        mobile: text(64),
+        firstname: text(255),
+        firstname_sort: text(255),
+        middle_name: text(255),
+        surname: text(255),
+        surname_sort: text(255),
+        known_as: text(255),
+        authname: optional(longText()),
+        password_hash: optional(text(255)),
+        user_avatar: text(2048),
+        manager_uuid: optional(uuid()),
+        about_me: longText(),
+        social_media: optional(longText()),
+        hide_email: bool(),
+        hide_phone_numbers: bool(),
+        managed_by: optional(text(64)),
+        created: time(),
+        updated: time(),
+        last_access: optional(time()),
+        version: int(),
+        managed_part: optional(text(64)),
+        blocked_by: optional(text(64)),
+        attributes: optional(longText()),
+        group_roles: optional(longText()),
+        password_change_required: bool(),
+      },
+      indices: {
+        ix_users_username: ['username_key', 'uuid'],
+        ix_users_email: ['email_key', 'uuid'],
+        ix_users_external_id: ['external_id_key', 'uuid'],
+        ix_users_firstname: ['firstname_sort', 'uuid'],
+        ix_users_surname: ['surname_sort', 'uuid'],
+        ix_users_status: ['status', 'uuid'],
+        ix_users_created: ['created', 'uuid'],
+        ix_users_updated: ['updated', 'uuid'],
+        ix_users_manager: ['manager_uuid', 'uuid'],
+        ix_users_managed_by: ['managed_by', 'uuid'],
+      },
     },
-    {
-      name: 'user_identifiers',
+    user_identifiers: { withoutRowid: true, columns: { identifier: key(text(320)), user_uuid: uuid() } },
+    user_roles: { withoutRowid: true, columns: { role: key(text(64)), user_uuid: key(uuid()) } },
+    user_words: {
       withoutRowid: true,
-      columns: [defineColumn('identifier', text(320), key), defineColumn('user_uuid', uuid())],
+      columns: { word: key(text(255)), user_uuid: key(uuid()), weight: int(), public_weight: int() },
     },
-    {
-      name: 'user_roles',
+    user_values: {
       withoutRowid: true,
-      columns: [defineColumn('role', text(64), key), defineColumn('user_uuid', uuid(), key)],
+      columns: { attribute: key(ascii(32)), value_key: key(text(255)), user_uuid: key(uuid()) },
     },
-    {
-      name: 'user_words',
+    user_counts: { withoutRowid: true, columns: { id: key(uuid()), name: ascii(32), value: int() } },
+    user_rules: { withoutRowid: true, columns: { name: key(ascii(32)), changes: int() } },
+    deleted_users: {
+      columns: {
+        uuid: key(uuid()),
+        deleted: time(),
+        external_id_key: optional(text(255)),
+        reverted_dataset: optional(text(64)),
+        document: longText(), // not `row`, which is a reserved word of MySQL
+      },
+      indices: {
+        ix_deleted_users_deleted: ['deleted', 'uuid'],
+        ix_deleted_users_external_id: ['external_id_key', 'uuid'],
+      },
+    },
+    released_usernames: {
       withoutRowid: true,
-      columns: [
-        defineColumn('word', text(255), key),
-        defineColumn('user_uuid', uuid(), key),
-        defineColumn('weight', int()),
-        defineColumn('public_weight', int()),
-      ],
+      columns: { username_hash: key(ascii(64)), owner_hash: ascii(64), released: time() },
+      indices: { ix_released_usernames_released: ['released'] },
     },
-    {
-      name: 'user_values',
-      withoutRowid: true,
-      columns: [
-        defineColumn('attribute', ascii(32), key),
-        defineColumn('value_key', text(255), key),
-        defineColumn('user_uuid', uuid(), key),
-      ],
-    },
-    {
-      name: 'user_counts',
-      withoutRowid: true,
-      columns: [
-        defineColumn('id', uuid(), key),
-        defineColumn('name', ascii(32)),
-        defineColumn('value', int()),
-      ],
-    },
-    {
-      name: 'user_rules',
-      withoutRowid: true,
-      columns: [defineColumn('name', ascii(32), key), defineColumn('changes', int())],
-    },
-    {
-      name: 'deleted_users',
-      columns: [
-        defineColumn('uuid', uuid(), key),
-        defineColumn('deleted', time()),
-        defineColumn('external_id_key', text(255), optional),
-        defineColumn('reverted_dataset', text(64), optional),
-        defineColumn('document', longText()), // not `row`, which is a reserved word of MySQL
-      ],
-      indices: [
-        { name: 'ix_deleted_users_deleted', columnNames: ['deleted', 'uuid'] },
-        { name: 'ix_deleted_users_external_id', columnNames: ['external_id_key', 'uuid'] },
-      ],
-    },
-    {
-      name: 'released_usernames',
-      withoutRowid: true,
-      columns: [
-        defineColumn('username_hash', ascii(64), key),
-        defineColumn('owner_hash', ascii(64)),
-        defineColumn('released', time()),
-      ],
-      indices: [{ name: 'ix_released_usernames_released', columnNames: ['released'] }],
-    },
-  ];
+  };
 
   override async up(queryRunner: QueryRunner): Promise<void> {
     await super.up(queryRunner);

@@ -1,33 +1,28 @@
 import { int, longText, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, defineColumn, key, optional } from './table-migration.js';
+import { TableMigration, key, optional } from './table-migration.js';
 
 /** Groups, their members and their roles (ADR 25). */
 export class Groups1795600021000 extends TableMigration {
-  readonly tables = [
-    {
-      name: 'user_groups', // not `groups`, which is a reserved word of MySQL
-      columns: [
-        defineColumn('uuid', uuid(), key),
-        defineColumn('display_name', text(255)),
-        defineColumn('display_name_key', text(255)),
-        defineColumn('external_id', text(255), optional),
-        defineColumn('roles', longText(), optional),
-        defineColumn('created', time()),
-        defineColumn('updated', time()),
-        defineColumn('version', int()),
-      ],
-      indices: [
-        { name: 'uq_user_groups_name', columnNames: ['display_name_key'], isUnique: true },
-        { name: 'uq_user_groups_external_id', columnNames: ['external_id'], isUnique: true },
-        { name: 'ix_user_groups_created', columnNames: ['created', 'uuid'] },
-        { name: 'ix_user_groups_updated', columnNames: ['updated', 'uuid'] },
-      ],
+  readonly tables = {
+    // not `groups`, which is a reserved word of MySQL
+    user_groups: {
+      columns: {
+        uuid: key(uuid()),
+        display_name: text(255),
+        display_name_key: text(255),
+        external_id: optional(text(255)),
+        roles: optional(longText()),
+        created: time(),
+        updated: time(),
+        version: int(),
+      },
+      unique: { uq_user_groups_name: ['display_name_key'], uq_user_groups_external_id: ['external_id'] },
+      indices: { ix_user_groups_created: ['created', 'uuid'], ix_user_groups_updated: ['updated', 'uuid'] },
     },
-    {
-      name: 'group_members',
+    group_members: {
       withoutRowid: true,
-      columns: [defineColumn('group_uuid', uuid(), key), defineColumn('user_uuid', uuid(), key)],
-      indices: [{ name: 'ix_group_members_user', columnNames: ['user_uuid', 'group_uuid'] }],
+      columns: { group_uuid: key(uuid()), user_uuid: key(uuid()) },
+      indices: { ix_group_members_user: ['user_uuid', 'group_uuid'] },
     },
-  ];
+  };
 }

@@ -1,48 +1,31 @@
 import { ascii, int, text, time, uuid } from '../engine/columns.js';
-import { TableMigration, defineColumn, key, optional } from './table-migration.js';
+import { TableMigration, key, optional } from './table-migration.js';
 
 export class Sessions1795600022000 extends TableMigration {
-  readonly tables = [
-    {
-      name: 'sessions',
-      columns: [
-        defineColumn('id', uuid(), key),
-        defineColumn('token_hash', ascii(64)),
-        defineColumn('user_uuid', uuid()),
-        defineColumn('created', time()),
-        defineColumn('expires', time()),
-        defineColumn('absolute_expires', time()),
-        defineColumn('ip', text(64)),
-        defineColumn('confirmed', time(), optional),
-      ],
-      indices: [
-        { name: 'uq_sessions_token', columnNames: ['token_hash'], isUnique: true },
-        { name: 'ix_sessions_user', columnNames: ['user_uuid'] },
-        { name: 'ix_sessions_expires', columnNames: ['expires'] },
-      ],
+  readonly tables = {
+    sessions: {
+      columns: {
+        id: key(uuid()),
+        token_hash: ascii(64),
+        user_uuid: uuid(),
+        created: time(),
+        expires: time(),
+        absolute_expires: time(),
+        ip: text(64),
+        confirmed: optional(time()),
+      },
+      unique: { uq_sessions_token: ['token_hash'] },
+      indices: { ix_sessions_user: ['user_uuid'], ix_sessions_expires: ['expires'] },
     },
-    {
-      name: 'login_failures',
+    login_failures: {
       withoutRowid: true,
-      columns: [
-        defineColumn('scope', ascii(64), key),
-        defineColumn('failures', int()),
-        defineColumn('window_ends', time()),
-      ],
-      indices: [{ name: 'ix_login_failures_window', columnNames: ['window_ends'] }],
+      columns: { scope: key(ascii(64)), failures: int(), window_ends: time() },
+      indices: { ix_login_failures_window: ['window_ends'] },
     },
-    {
-      name: 'login_devices',
+    login_devices: {
       withoutRowid: true,
-      columns: [
-        defineColumn('token_hash', ascii(64), key),
-        defineColumn('user_uuid', uuid()),
-        defineColumn('expires', time()),
-      ],
-      indices: [
-        { name: 'ix_login_devices_user', columnNames: ['user_uuid'] },
-        { name: 'ix_login_devices_expires', columnNames: ['expires'] },
-      ],
+      columns: { token_hash: key(ascii(64)), user_uuid: uuid(), expires: time() },
+      indices: { ix_login_devices_user: ['user_uuid'], ix_login_devices_expires: ['expires'] },
     },
-  ];
+  };
 }

@@ -6,8 +6,7 @@ import { ApiKeys1795600023000 } from './1795600023000-api-keys.js';
 import { Audit1795600024000 } from './1795600024000-audit.js';
 import { Imports1795600025000 } from './1795600025000-imports.js';
 import { IdempotentRequests1795600026000 } from './1795600026000-idempotent-requests.js';
-import { Leases1795600027000 } from './1795600027000-leases.js';
-import { Installation1795600028000 } from './1795600028000-installation.js';
+import { Installation1795600027000 } from './1795600027000-installation.js';
 
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Users1795600020000,
@@ -17,6 +16,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   Audit1795600024000,
   Imports1795600025000,
   IdempotentRequests1795600026000,
-  Leases1795600027000,
-  Installation1795600028000,
+  Installation1795600027000,
 ];

@@ -4,40 +4,56 @@ import {
   Table,
   type TableColumn,
   type TableColumnOptions,
-  type TableOptions,
 } from 'typeorm';
 import { type ColumnType, removeCollation } from '../engine/columns.js';
 
-export const key = { isPrimary: true } as const;
-export const optional = { isNullable: true } as const;
+type ColumnOptions = ColumnType & Pick<TableColumnOptions, 'isPrimary' | 'isNullable'>;
 
-/** Builds the options of a column, which is NOT NULL unless it is `optional`. */
-export const defineColumn = (
-  name: string,
-  type: ColumnType,
-  options?: Partial<TableColumnOptions>,
-): TableColumnOptions => ({ name, ...type, ...options });
+export const key = (type: ColumnType): ColumnOptions => ({ ...type, isPrimary: true });
+
+export function optional(type: ColumnType): ColumnOptions {
+  const { default: _, ...nullable } = type;
+  return { ...nullable, isNullable: true };
+}
+
+/** A table to create. Columns are NOT NULL unless they are `optional`. */
+interface TableDefinition {
+  withoutRowid?: boolean;
+  columns: Readonly<Record<string, ColumnOptions>>;
+  indices?: Readonly<Record<string, string[]>>;
+  unique?: Readonly<Record<string, string[]>>;
+}
 
 /** Migration that creates tables. A revert drops them. */
 export abstract class TableMigration implements MigrationInterface {
-  abstract readonly tables: readonly TableOptions[];
+  abstract readonly tables: Readonly<Record<string, TableDefinition>>;
 
   /**
    * Creates the missing tables. Skips tables that a killed process has created, because DDL is not transactional on
    * MariaDB.
    */
   async up(queryRunner: QueryRunner): Promise<void> {
-    for (const options of this.tables) {
-      const table = new Table(options);
+    for (const [name, { withoutRowid = false, columns, indices = {}, unique = {} }] of Object.entries(
+      this.tables,
+    )) {
+      const table = new Table({
+        name,
+        withoutRowid,
+        columns: Object.entries(columns).map(([column, options]) => ({ name: column, ...options })),
+        indices: [...toIndices(indices, false), ...toIndices(unique, true)],
+      });
       if (queryRunner.dataSource.options.type === 'better-sqlite3') table.columns.forEach(adaptToSqlite);
       await queryRunner.createTable(table, true);
     }
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    for (const { name } of this.tables.toReversed()) await queryRunner.dropTable(name, true);
+    for (const name of Object.keys(this.tables).toReversed()) await queryRunner.dropTable(name, true);
   }
 }
+
+const toIndices = (indices: Readonly<Record<string, string[]>>, isUnique: boolean) =>
+  Object.entries(indices).map(([name, columnNames]) => ({ name, columnNames, isUnique }));
 
 function adaptToSqlite(column: TableColumn): void {
   removeCollation(column);
