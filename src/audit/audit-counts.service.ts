@@ -1,3 +1,4 @@
+import { HOUR_MILLIS } from '../platform/common/time.js';
 import { Injectable } from '@nestjs/common';
 import { millisOf } from '../platform/common/uuid.js';
 import { AuditCountsRepository, type ActionCount } from './audit-counts.repository.js';
@@ -7,7 +8,6 @@ import type { AuditCountEntity } from './audit.entity.js';
 
 /** Maximum period that a client can request, in days. Older counts are deleted. */
 export const MAX_DAYS = 90;
-const HOUR_MILLIS = 3_600_000;
 /** Period after which stored counts are deleted. Two extra days cover the differences between time zones. */
 const RETENTION_MILLIS = (MAX_DAYS + 2) * 24 * HOUR_MILLIS;
 /** Maximum number of events to count per action and query. */

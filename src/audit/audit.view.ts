@@ -3,7 +3,7 @@ import { millisOf } from '../platform/common/uuid.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
-import { MAX_LIMIT, PageOf } from '../platform/http/page.js';
+import { PageOf } from '../platform/http/page.js';
 import { REQUEST_ID } from '../platform/http/problem.js';
 import { FIELD_VALUE, NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
 import {
@@ -26,7 +26,7 @@ const COUNT_IS_EXACT = {
 } as const;
 
 /** Maximum number of changes per event. No target has this many fields. */
-export const MAX_CHANGES = 100;
+const MAX_CHANGES = 100;
 
 const NAME = {
   maxLength: 255,
@@ -97,10 +97,8 @@ export class AuditEventDto {
 }
 
 export function EventPageOf<T>(type: Type<T>) {
-  class EventPageDto {
-    @ApiProperty(COUNT) Count!: number;
+  class EventPageDto extends PageOf(type, COUNT) {
     @ApiProperty(COUNT_IS_EXACT) CountIsExact!: boolean;
-    @ApiProperty({ type: [type], maxItems: MAX_LIMIT }) Results!: T[];
   }
   return EventPageDto;
 }

@@ -1,6 +1,13 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { millisOf } from '../platform/common/uuid.js';
-import { type DbTime, MAX_SKEW_SECONDS, isUntrusted, toDbTime, toMillis } from '../platform/common/time.js';
+import {
+  type DbTime,
+  HOUR_MILLIS,
+  MAX_SKEW_SECONDS,
+  isUntrusted,
+  toDbTime,
+  toMillis,
+} from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { DatabaseError } from '../platform/database/engine/database-error.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
@@ -18,7 +25,6 @@ const LEASE = 'audit.seals';
 const LEASE_SECONDS = 60;
 const CHECK_MILLIS = 1000;
 const CHECKS_PER_PASS = 60;
-const HOUR_MILLIS = 3_600_000;
 const DAY_MILLIS = 24 * HOUR_MILLIS;
 /**
  * Delay between the end of an hour and its sealing. After this delay, almost all transactions of the hour have ended.

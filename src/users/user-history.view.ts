@@ -1,16 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
-import {
-  ACTIONS,
-  ACTOR_KINDS,
-  type AuditChange,
-  type AuditRecord,
-  type Party,
-} from '../audit/audit-event.js';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { ACTOR_KINDS, type AuditChange, type AuditRecord, type Party } from '../audit/audit-event.js';
 import type { NameResolver } from '../audit/audit-names.service.js';
-import { AuditChangeDto, EventPageOf, MAX_CHANGES, REASON, presentEvent } from '../audit/audit.view.js';
+import { AuditEventDto, EventPageOf, presentEvent } from '../audit/audit.view.js';
 import { truncate } from '../platform/common/text.js';
 import { NULLABLE_ID } from '../platform/openapi/shared-schemas.js';
-import { REQUEST_ID } from '../platform/http/problem.js';
 
 /** Maximum length of a summary, in characters. It is enough for all fields of a user, with truncated values. */
 const MAX_SUMMARY = 10_000;
@@ -21,21 +14,14 @@ class NamedActorDto {
   @ApiProperty({ maxLength: 1000, example: 'API key "HR connector"' }) name!: string;
 }
 
-class HistoryEventDto {
-  @ApiProperty({ format: 'uuid' }) id!: string;
-  @ApiProperty({ format: 'date-time' }) time!: string;
+class HistoryEventDto extends OmitType(AuditEventDto, ['actor', 'target']) {
   @ApiProperty() actor!: NamedActorDto;
-  @ApiProperty({ enum: ACTIONS }) action!: string;
   @ApiProperty({
     maxLength: MAX_SUMMARY,
     description: 'Readable summary of the event. Do not parse it, because its wording may change.',
     example: 'API key "HR connector" changed the user: phone from "1" to "2"',
   })
   summary!: string;
-  @ApiProperty({ type: [AuditChangeDto], maxItems: MAX_CHANGES }) changes!: AuditChangeDto[];
-  @ApiProperty(REASON) reason!: string;
-  @ApiProperty(REQUEST_ID) request_id!: string;
-  @ApiProperty({ maxLength: 64 }) ip!: string;
 }
 
 export class HistoryPageDto extends EventPageOf(HistoryEventDto) {}

@@ -17,11 +17,8 @@ export const encodeArray = (values: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(values)).toString('base64url');
 
 /** Decodes a text that `encodeArray` created. Returns an empty array for any other text. */
-export const decodeArray = (text: string): unknown[] => parseArray(Buffer.from(text, 'base64url').toString());
-
-/** Parses a JSON array. Returns an empty array for any other text. */
-export function parseArray(text: string): unknown[] {
-  const value = tryParseJson(text);
+export function decodeArray(text: string): unknown[] {
+  const value = tryParseJson(Buffer.from(text, 'base64url').toString());
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 

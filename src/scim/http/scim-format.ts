@@ -17,8 +17,12 @@ import type { ErrorFormat } from '../../platform/http/error.filter.js';
 import { Accepts } from '../../platform/http/input.guard.js';
 import { MAX_DETAIL } from '../../platform/http/problem.js';
 import { describeTexts } from '../../platform/openapi/shared-schemas.js';
-import { COMMON_ERRORS, type Conventions, restrictSchema } from '../../platform/openapi/error-docs.js';
-import { DescribeRoutes } from '../../platform/openapi/route-docs.js';
+import {
+  COMMON_ERRORS,
+  type Conventions,
+  restrictSchema,
+  DescribeRoutes,
+} from '../../platform/openapi/route-docs.js';
 import { scimTypeOf, listScimTypes } from '../protocol/errors.js';
 import { ERROR_MESSAGE } from '../protocol/urns.js';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type ErrorCode, ProblemError } from '../../platform/common/errors.js';
-import { decodeArray, encodeArray, parseArray } from '../../platform/common/json.js';
+import { decodeArray, encodeArray } from '../../platform/common/json.js';
 import { isCleanText } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import type { Position } from '../../platform/database/keyset-pages.js';
@@ -137,13 +137,9 @@ function isDescending(order: string | undefined): boolean {
 
 type ListId = Pick<ListQuery, 'fingerprint'>;
 
-/**
- * Encodes the cursor for a page that starts after the given resource.
- * @param range index of the range that contains the resource, within the ranges of the list order
- */
-export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Position, range: number): string {
-  return encodeArray([fingerprint, String(range), JSON.stringify(key), uuid]);
-}
+/** Encodes the cursor for a page that starts after the given resource. */
+export const encodeListCursor = ({ fingerprint }: ListId, { key, uuid }: Position): string =>
+  encodeArray([fingerprint, key, uuid]);
 
 /**
  * Decodes a cursor to the position after which the page starts. Returns undefined for `""`, which requests the first
@@ -152,14 +148,11 @@ export function encodeListCursor({ fingerprint }: ListId, { key, uuid }: Positio
  */
 export function decodeListCursor(text: string, { fingerprint }: ListId): Position | undefined {
   if (text === '') return undefined;
-  const [of, range, encodedKey, uuid] = decodeArray(text);
+  const [of, key, uuid] = decodeArray(text);
   if (of !== fingerprint) {
     throw new ProblemError('invalid_cursor', 'cursor belongs to a list with a different filter or order.');
   }
-  const [key] = typeof encodedKey === 'string' ? parseArray(`[${encodedKey}]`) : [];
-  if (/^[01]$/.test(String(range)) && isKey(key) && typeof uuid === 'string' && isUuid(uuid)) {
-    return { key, uuid: uuid.toLowerCase() };
-  }
+  if (isKey(key) && typeof uuid === 'string' && isUuid(uuid)) return { key, uuid: uuid.toLowerCase() };
   throw new ProblemError('invalid_cursor', 'cursor is invalid for this list. Start with an empty cursor.');
 }
 

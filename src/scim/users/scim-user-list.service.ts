@@ -13,7 +13,6 @@ import {
 import {
   type PageWindow,
   type Position,
-  rangeIndexOf,
   sortPage,
   type PageOrder,
   type KeyRange,
@@ -162,7 +161,7 @@ export class ScimUserList {
     return {
       users: rows.map(({ user }) => user),
       total: countsItself ? (last ? await this.countTotal(search) : rows.length) : total,
-      next: nextCursorOf(query, last, last && rangeIndexOf(last.key, order.ranges)),
+      next: nextCursorOf(query, last),
     };
   }
 
@@ -206,7 +205,7 @@ export class ScimUserList {
     const matches = await this.findMatches(search);
     const { rows, last } = sortPage(matches, (match) => match, sortBy && descending ? 'desc' : 'asc', window);
     const users = await this.readUsers(rows.map(({ uuid }) => uuid));
-    return { users, total: matches.length, next: nextCursorOf(query, last, 0) };
+    return { users, total: matches.length, next: nextCursorOf(query, last) };
   }
 
   /**
@@ -250,8 +249,8 @@ export class ScimUserList {
   }
 }
 
-function nextCursorOf(query: ListQuery, last: Position | undefined, range = 0): string | undefined {
-  return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last, range);
+function nextCursorOf(query: ListQuery, last: Position | undefined): string | undefined {
+  return query.cursor === undefined || !last ? undefined : encodeListCursor(query, last);
 }
 
 const joinWithUsers = ({ sql, params }: Clause): Clause =>
