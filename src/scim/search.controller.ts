@@ -1,4 +1,4 @@
-import { Body, Get, HttpCode, Post } from '@nestjs/common';
+import { Get, HttpCode, Post } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { SCIM_BODY } from '../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../platform/http/stream.js';
@@ -41,10 +41,7 @@ export class SearchController {
   })
   @HttpCode(200)
   @RequiresScim('scim.discover', SCIM_BODY)
-  async findByPost(
-    @Body() body: ListParameters,
-    @CurrentRequest() { caller, response }: ScimRequest,
-  ): Promise<ScimObject> {
+  async findByPost(@CurrentRequest() { body, caller, response }: ScimRequest): Promise<ScimObject> {
     return this.search.list(body, caller.actor, () => abortOnDisconnect(response));
   }
 }

@@ -7,7 +7,7 @@ import { foldCase } from '../platform/common/text.js';
 import { describeHeader } from '../platform/openapi/shared-schemas.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
 import { NETWORKS } from './model/formats.js';
-import { ChangedUserInput, NewUserInput, type WritableUserInput } from './rules/user.input.js';
+import { ChangedUserInput, NewUserInput, UserInput, type WritableUserInput } from './rules/user.input.js';
 
 const IGNORED_FIELDS = 'X-Ignored-Fields';
 /**
@@ -99,20 +99,11 @@ const SELF_FIELDS = new Set([
   'hide_phone_numbers',
 ]);
 
-const STATE_FIELDS = ['password_change_required', 'managed_by', 'managed_part', 'blocked_by'];
-/** Fields that requests may contain, because clients send back what they have read. Their values are never written. */
-const READ_ONLY = new Set([
-  'uuid',
-  'created',
-  'updated',
-  'last_access',
-  'attributes',
-  'group_roles',
-  ...STATE_FIELDS,
-]);
+const WRITABLE_FIELDS: ReadonlySet<string> = new Set([...fieldsOf(UserInput), 'current_password']);
 
+/** Omits read-only fields, which requests may contain, because clients send back what they have read. */
 export function omitReadOnlyFields(sent: ChangedUserInput): WritableUserInput {
-  return Object.fromEntries(Object.entries(sent).filter(([field]) => !READ_ONLY.has(field)));
+  return Object.fromEntries(Object.entries(sent).filter(([field]) => WRITABLE_FIELDS.has(field)));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatPrettyLine } from '../../src/platform/telemetry/pretty-line.js';
+import { formatPrettyLine } from '../../src/platform/telemetry/log.js';
 
 const AT = new Date(2026, 10, 23, 15, 4, 5, 67).toISOString();
 const line = (fields: object): string => `${JSON.stringify(fields)}\n`;

@@ -1,7 +1,6 @@
 import type { FieldError } from './errors.js';
-import { type GuessableWords, computeGuessWeight } from './guess-weight.js';
-import { isMadeOfNames } from './name-passwords.js';
-import { countCharacters, isCleanText, isWithin } from './text.js';
+import { type GuessableWords, computeGuessWeight, LETTERS } from './guess-weight.js';
+import { countCharacters, isCleanText, isWithin, foldText } from './text.js';
 
 export const MAX_PASSWORD_LENGTH = 128;
 /** Minimum value of the setting PASSWORD_MIN_LENGTH (NIST SP 800-63B). */
@@ -54,4 +53,67 @@ const countPasswordCharacters = (password: string) => countCharacters(password.r
 
 export function isGuessableKey(key: string, guesses?: GuessableWords): boolean {
   return computeGuessWeight(key, guesses) < MIN_KEY_WEIGHT;
+}
+
+/** Number of letters, such as initials, that a password made of names may have in addition to the names. */
+const STRAY_LETTERS = 2;
+/** Minimum length of a word that is recognized backwards, or with signs between or instead of its letters. */
+const LONG_WORD = 4; // shorter words also occur in random text
+/** Maximum length of all names together. Comparing longer names would take longer than hashing the password. */
+const MAX_NAMES_LENGTH = 1_500;
+
+/** Seasons, months and greetings in several languages, without accents. People often add a year to them. */
+const SEASONAL_WORDS = `spring summer autumn fall winter fruhling fruehling sommer herbst printemps ete automne hiver
+  primavera verano otono invierno estate autunno inverno lente zomer herfst january february march april may june july
+  august september october november december januar februar marz maerz mai juni juli oktober dezember welcome hello hi
+  good morning day evening happy new year merry christmas xmas easter holidays willkommen hallo guten morgen tag abend
+  gruss servus moin frohe frohes neues jahr weihnachten ostern bonjour salut bienvenue joyeux noel hola buenos dias
+  feliz navidad ciao buongiorno bienvenido benvenuto valkommen velkommen tervetuloa welkom gruezi world welt sommar host
+  vinter zima wiosna lato jesien leto kesa talvi enero febrero gennaio febbraio зима весна лето осень привет`;
+
+/**
+ * Returns true if a password consists of names, seasons and greetings, with digits and signs around them (interface §2).
+ * @param names names and identifiers of the user. Their parts are recognized in any order and spelling, and backwards.
+ */
+function isMadeOfNames(password: string, names: readonly string[]): boolean {
+  const words = new Set([...listWords(names.join(' ').slice(0, MAX_NAMES_LENGTH)), ...SEASONAL]);
+  const pattern = new RegExp([...words].sort((a, b) => b.length - a.length).join('|'), 'g'); // longest first
+  return listReadings(password).some((text) => {
+    const isJoined = /\P{L}/u.test(password) && !/\P{L}/u.test(text);
+    const found = [...text.toLowerCase().matchAll(pattern)]
+      .map(({ 0: word, index }) => text.slice(index, index + word.length))
+      .filter((word) => word.length >= LONG_WORD || (!isJoined && word === word.toLowerCase()))
+      .join('');
+    return /\P{Lu}/u.test(found) && countTypedLetters(text) - countTypedLetters(found) <= STRAY_LETTERS;
+  });
+}
+
+/** Pattern of a word. It excludes single Latin letters and short numbers, because other passwords contain them too. */
+const WORD = /\p{L}{2,}|\p{N}{4,}|[^\P{L}\0-~]/gu;
+/** Counts the typed letters of a reading. Letters in upper case replace signs and do not count. */
+const countTypedLetters = (text: string): number => (text.match(/[^\P{L}\p{Lu}]/gu) ?? []).length;
+
+/** Maps letters to letters that look the same. */
+const LOOKALIKES = new Map(
+  'li аa вb еe іi јj кk мm нh оo рp сc тt уy хx'.split(' ').map((pair) => [pair.charAt(0), pair.charAt(1)]),
+);
+
+/** Lists the words of a text in all spellings, forwards and backwards. */
+const listWords = (text: string): string[] =>
+  listReadings(text.replaceAll('@', ' ')) // otherwise `@` would count as a letter
+    .flatMap((reading) => reading.toLowerCase().match(WORD) ?? [])
+    .flatMap((word) => [word, ...(word.length < LONG_WORD ? [] : [Array.from(word).reverse().join('')])]);
+const SEASONAL = listWords(SEASONAL_WORDS);
+
+/**
+ * Returns the possible readings of a text. A reading keeps signs and digits, or replaces them with upper-case letters.
+ * It keeps or removes all characters between letters. It keeps vowel pairs, or shortens them to one vowel, so that
+ * `Müller` and `Mueller` have a reading in common.
+ */
+function listReadings(text: string): string[] {
+  const typed = foldText(text).replace(/\p{L}/gu, (letter) => LOOKALIKES.get(letter) ?? letter);
+  const toLetter = (sign: string): string => (sign === '1' ? 'I' : (LETTERS[sign]?.toUpperCase() ?? sign));
+  return [typed, typed.replace(/\P{L}/gu, toLetter)]
+    .flatMap((reading) => [reading, reading.replace(/\P{L}/gu, '')])
+    .flatMap((reading) => [reading, reading.replace(/e(?=[aou])|(?<=[aou])e|a(?=a)/gi, '')]);
 }

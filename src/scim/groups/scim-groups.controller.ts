@@ -1,4 +1,4 @@
-import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put } from '@nestjs/common';
+import { Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { SCIM_GROUP_BODY } from '../../platform/http/body-reader.js';
 import { rulesOf } from '../http/profile-rules.js';
 import { EntityTags, applyETag } from '../../platform/http/entity-tags.js';
@@ -8,7 +8,6 @@ import { CurrentRequest, type ScimRequest } from '../http/scim-request.js';
 import { ScimListOf, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { GROUP_SCHEMA, SEARCH_MESSAGE } from '../protocol/urns.js';
-import type { ListParameters } from '../protocol/list.js';
 import { ScimGroupList } from './scim-group-list.service.js';
 import { ScimGroups } from './scim-groups.service.js';
 
@@ -61,7 +60,7 @@ export class ScimGroupsController {
   })
   @HttpCode(200)
   @RequiresScim('groups.read', SCIM_GROUP_BODY)
-  async search(@Body() body: ListParameters, @CurrentRequest() { caller }: ScimRequest): Promise<ScimObject> {
+  async search(@CurrentRequest() { body, caller }: ScimRequest): Promise<ScimObject> {
     return this.lists.list(body, caller.actor);
   }
 
@@ -75,10 +74,7 @@ export class ScimGroupsController {
     },
   })
   @RequiresScim('groups.write', SCIM_GROUP_BODY)
-  async create(
-    @Body() body: object,
-    @CurrentRequest() { query, caller, response }: ScimRequest,
-  ): Promise<ScimObject> {
+  async create(@CurrentRequest() { body, query, caller, response }: ScimRequest): Promise<ScimObject> {
     const view = this.lists.createPresenter(query, caller.actor);
     const group = await this.groups.create(body, caller);
     this.tags.applyWeakTag(response, group).location(this.lists.locationOf(group));
@@ -90,10 +86,7 @@ export class ScimGroupsController {
     description: 'Without `excludedAttributes=members`, includes all members.',
   })
   @RequiresScim('groups.read')
-  async get(
-    @Param('id') id: string,
-    @CurrentRequest() { query, caller, response }: ScimRequest,
-  ): Promise<ScimObject | undefined> {
+  async get(@CurrentRequest() { id, query, caller, response }: ScimRequest): Promise<ScimObject | undefined> {
     const view = this.lists.createPresenter(query, caller.actor);
     const group = await this.groups.get(id);
     return applyETag(response, this.tags.weakTagOf(group)) ? view(group) : undefined;
@@ -107,9 +100,7 @@ export class ScimGroupsController {
   )
   @RequiresScim('groups.write', SCIM_GROUP_BODY)
   async replace(
-    @Param('id') id: string,
-    @Body() body: object,
-    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
+    @CurrentRequest() { id, body, query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     const view = this.lists.createPresenter(query, caller.actor);
     const group = await this.groups.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
@@ -131,9 +122,7 @@ export class ScimGroupsController {
   )
   @RequiresScim('groups.write', SCIM_GROUP_BODY)
   async patch(
-    @Param('id') id: string,
-    @Body() body: object,
-    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
+    @CurrentRequest() { id, body, query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
     const view = this.lists.createPresenter(query, caller.actor);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
@@ -148,7 +137,7 @@ export class ScimGroupsController {
   @DocGroup.delete('A deleted group cannot be restored. Members lose its roles.')
   @HttpCode(204)
   @RequiresScim('groups.write')
-  async delete(@Param('id') id: string, @CurrentRequest() { ifMatch, caller }: ScimRequest): Promise<void> {
+  async delete(@CurrentRequest() { id, ifMatch, caller }: ScimRequest): Promise<void> {
     await this.groups.delete(id, caller, this.tags.parseIfMatch(ifMatch));
   }
 }

@@ -1,4 +1,4 @@
-import { Body, Delete, Get, HttpCode, Param, Patch, Post, Put } from '@nestjs/common';
+import { Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { SCIM_BODY } from '../../platform/http/body-reader.js';
 import { abortOnDisconnect } from '../../platform/http/stream.js';
 import { TAKEN_CODES } from '../../users/rules/failure.js';
@@ -9,7 +9,6 @@ import { RequiresScim, ScimController } from '../http/scim-format.js';
 import { CurrentRequest, type ScimRequest } from '../http/scim-request.js';
 import { ScimListOf, buildResourceDocs } from '../http/scim-docs.js';
 import type { ScimObject } from '../protocol/attribute.js';
-import type { ListParameters } from '../protocol/list.js';
 import { ENTERPRISE_SCHEMA, SEARCH_MESSAGE, USER_SCHEMA } from '../protocol/urns.js';
 import { ScimUserChanges } from './scim-user-changes.service.js';
 import { ScimUserList } from './scim-user-list.service.js';
@@ -88,20 +87,14 @@ export class ScimUsersController {
   )
   @HttpCode(200)
   @RequiresScim('users.read', SCIM_BODY)
-  async search(
-    @Body() body: ListParameters,
-    @CurrentRequest() { caller, response }: ScimRequest,
-  ): Promise<ScimObject> {
+  async search(@CurrentRequest() { body, caller, response }: ScimRequest): Promise<ScimObject> {
     return this.lists.list(body, caller.actor, () => abortOnDisconnect(response));
   }
 
   @Post()
   @DocUser.create({ examples: NEW_USERS, errors: ['mutability'] })
   @RequiresScim('users.create', SCIM_BODY)
-  async create(
-    @Body() body: object,
-    @CurrentRequest() { query, caller, response }: ScimRequest,
-  ): Promise<ScimObject> {
+  async create(@CurrentRequest() { body, query, caller, response }: ScimRequest): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
     const user = await this.users.write(await this.changes.create(body, caller), caller);
     this.tags.applyWeakTag(response, user).location(this.users.locationOf(user));
@@ -111,10 +104,7 @@ export class ScimUsersController {
   @Get(':id')
   @DocUser.get()
   @RequiresScim('users.read')
-  async get(
-    @Param('id') id: string,
-    @CurrentRequest() { query, caller, response }: ScimRequest,
-  ): Promise<ScimObject | undefined> {
+  async get(@CurrentRequest() { id, query, caller, response }: ScimRequest): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const user = await this.users.get(id, caller);
     return applyETag(response, this.tags.weakTagOf(user)) ? view(user) : undefined;
@@ -128,9 +118,7 @@ export class ScimUsersController {
   )
   @RequiresScim('users.update', SCIM_BODY)
   async replace(
-    @Param('id') id: string,
-    @Body() body: object,
-    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
+    @CurrentRequest() { id, body, query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject> {
     const view = this.users.createPresenter(query);
     const change = await this.changes.replace(id, body, caller, this.tags.parseIfMatch(ifMatch));
@@ -152,9 +140,7 @@ export class ScimUsersController {
   )
   @RequiresScim('users.update', SCIM_BODY)
   async patch(
-    @Param('id') id: string,
-    @Body() body: object,
-    @CurrentRequest() { query, ifMatch, caller, response }: ScimRequest,
+    @CurrentRequest() { id, body, query, ifMatch, caller, response }: ScimRequest,
   ): Promise<ScimObject | undefined> {
     const view = this.users.createPresenter(query);
     const isBrief = rulesOf(caller.actor).isBrief && query.attributes === undefined;
@@ -172,7 +158,7 @@ export class ScimUsersController {
   )
   @HttpCode(204)
   @RequiresScim('users.update')
-  async delete(@Param('id') id: string, @CurrentRequest() { ifMatch, caller }: ScimRequest): Promise<void> {
+  async delete(@CurrentRequest() { id, ifMatch, caller }: ScimRequest): Promise<void> {
     await this.users.write(this.changes.delete(id, caller, this.tags.parseIfMatch(ifMatch)), caller);
   }
 }
