@@ -139,7 +139,7 @@ function describeRoute(route: Route, conventions: Conventions): MethodDecorator[
   const { operationId, summary, description, more = [], ifMatch, ifNoneMatch } = docs;
   return [
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
-    ...(id === undefined ? [] : [ApiParam({ name: id, ...ID, ...docs.id })]),
+    ...(id === undefined ? [] : [ApiParam({ name: id, type: String, ...ID, ...docs.id })]),
     ...(query ? [ApiQuery({ type: query })] : []),
     ...more,
     ...(ifMatch === undefined ? [] : [OptionalHeader('If-Match', ifMatch, ENTITY_TAGS)]),
