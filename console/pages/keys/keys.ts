@@ -28,8 +28,7 @@ export function loadKeys(after: string, signal: AbortSignal) {
 }
 
 /** Creates a key. @throws ProblemError naming the invalid field. */
-export async function createKey(wanted: Partial<KeyInput> & { name: string }): Promise<NewKey> {
-  const body = wanted; // the generated type requires fields that have a default
+export async function createKey(body: Partial<KeyInput> & { name: string }): Promise<NewKey> {
   return (await unwrap(api.POST('/api/0.3/api_keys', { body }))).data;
 }
 

@@ -5,21 +5,21 @@ type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['qu
 
 const PAGE = 50;
 
+/** Parameters with the same names and values on the page and in the API. */
+const PASSED = ['managed_by', 'manager_uuid', 'sort', 'order', 'after'];
+
 /** Converts the query of the page to a query of the API. */
 function toQuery(page: URLSearchParams): Query {
   const text = page.get('q')?.trim();
   const one = (name: string): string | undefined => page.get(name) || undefined;
   const external = one('linked');
+  const passed = PASSED.map((name) => [name, one(name)]).filter(([, value]) => value !== undefined);
   return {
     ...(text && { find: text }),
     ...(one('status') && { status: [one('status') as User['status']] }),
     ...(one('role') && { role: [one('role') ?? ''] }),
-    ...(one('managed_by') && { managed_by: one('managed_by') ?? '' }),
-    ...(one('manager_uuid') && { manager_uuid: one('manager_uuid') ?? '' }),
     ...(external && { has_external_id: external === 'yes' }),
-    ...(one('sort') && { sort: one('sort') as NonNullable<Query['sort']> }),
-    ...(one('order') && { order: one('order') as NonNullable<Query['order']> }),
-    ...(one('after') && { after: one('after') ?? '' }),
+    ...(Object.fromEntries(passed) as Query),
   };
 }
 
