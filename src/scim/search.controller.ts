@@ -6,7 +6,7 @@ import { RequiresScim, ScimController } from './http/scim-format.js';
 import { CurrentRequest, type ScimRequest } from './http/scim-request.js';
 import { ScimListDto, buildListDocs } from './http/scim-docs.js';
 import type { ScimObject } from './protocol/attribute.js';
-import { type ListParameters, MAX_COUNT } from './protocol/list.js';
+import { MAX_COUNT } from './protocol/list.js';
 import { SEARCH_MESSAGE } from './protocol/urns.js';
 import { ScimSearch } from './scim-search.service.js';
 

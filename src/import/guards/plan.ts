@@ -18,7 +18,7 @@ export interface Past {
   reverts: readonly EarlierRun[];
 }
 
-export type EarlierRun = Pick<ImportRun, 'id' | 'applied_batches' | 'file_sha256'>;
+type EarlierRun = Pick<ImportRun, 'id' | 'applied_batches' | 'file_sha256'>;
 
 /** A plan whose rows are staged and whose failed rows are known, with everything that guards compare it with. */
 export interface Plan {
