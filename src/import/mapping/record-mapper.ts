@@ -185,7 +185,7 @@ export class RecordMapper {
     const status = this.evaluateDates(cells);
     if (!this.dates || status === 'Active' || status === 'Blocked') return undefined;
     const value = truncate(status, 200);
-    const message = `"${value}" is not a date in the format ${this.dates.format}`;
+    const message = `is not a date in the format ${this.dates.format}`;
     return {
       column: STATUS,
       cell: status,
