@@ -188,6 +188,9 @@ test.each([
   ['ID; {Mail}|x:y ', '1;jm@example.org', 'jm', '1'],
   [`${'x'.repeat(700)},ID,Mail`, ',1,jm@example.org', 'jm', '1'],
   ['Name,Login', '"Müller, Jörg",jm@example.org', 'jm@example.org', 'jm@example.org'],
+  ['Schüler-ID,Nachname,Rufname,E-Mail', 'S7,Groß,Zoë,zg@example.org', 'zoe.gross', 'S7'],
+  ['Code;Name, Vorname;Mailadresse;Ort', 'K7;Groß, Zoë;zg@example.org;Köln', 'zoe.gross', 'zg@example.org'],
+  ['Vorname, Name;E-Mail', 'Zoë, Groß;zg@example.org', 'zoe.gross', 'zg@example.org'],
 ])('the suggested profile of %j builds usernames and external ids', async (header, row, username, id) => {
   const file = `${header}\n${row}\n`;
   const { suggested } = await preview(file);
@@ -228,11 +231,42 @@ test.each([
 });
 
 test('an import preview counts the words of a status and of roles', async () => {
-  const rows = ['a,Ja,Editor', 'b,nein,Editor|Klasse 7b', 'c,nein,', 'd,vielleicht,'];
-  const { words } = await preview(csv('ExternalId,Gesperrt,Roles', ...rows));
-  const format = (word: Json) => Object.values(word).join();
-  const listed = words.map((each: Json) => each.words.map(format).join(' '));
-  expect(listed).toEqual(['nein,2,Active Ja,1,Blocked vielleicht,1,', 'Editor,2,Editor Klasse 7b,1,']);
+  const rows = ['a,Ja,Editor,512', 'b,nein,Editor|Klasse 7b,66050', 'c,nein,,512', 'd,vielleicht,,?'];
+  const header = 'ExternalId,Gesperrt,Roles,userAccountControl';
+  const listWords = async (file: string): Promise<string[]> =>
+    (await preview(file)).words.map((each: Json) =>
+      each.words.map((word: Json) => Object.values(word).join()).join(' '),
+    );
+  expect(await listWords(csv(header, ...rows))).toEqual([
+    'nein,2,Active Ja,1,Blocked vielleicht,1,',
+    'Editor,2,Editor Klasse 7b,1,',
+  ]);
+  // An account of Active Directory is disabled if its number contains the bit 2.
+  expect(await listWords(csv(header.replace('Gesperrt', 'Text'), ...rows))).toContain(
+    '512,2,Active 66050,1,Blocked ?,1,',
+  );
+});
+
+test('the suggested profile of a file with repeated values keeps the suggestions for its columns', async () => {
+  const rows = Array.from({ length: 9 }, (_, n) => `${n + 1};Groß;Zoë;p${n % 8}@example.org`).with(
+    3,
+    '4;Groß;Ida;',
+  );
+  const file = `Mitglieder\n\nNr.;Nachname;Vorname;Mailadresse\n${rows.join('\n')}\n`;
+  const { suggested, templates } = await previewNamed('Liste_SJ2026-27.csv', new Blob([file]));
+  expect(suggested).toMatchObject({
+    dataset: 'liste-sj',
+    pattern: 'Liste_SJ*.csv',
+    skip_lines: 2,
+    columns: { Nachname: 'Surname', Vorname: 'ForeName', Mailadresse: 'Email' },
+    set: { ExternalId: '{Mailadresse:lower}' },
+  });
+  // The function unique numbers repeated usernames.
+  expect(templates.map(({ column, duplicates }: Json) => [column, duplicates])).toEqual([
+    ['ExternalId', 1],
+    ['Username', 0],
+    ['Username', 0],
+  ]);
 });
 
 test('the suggested profile of each generated export reads every row without problems', async () => {

@@ -24,7 +24,7 @@ const splitLine = (line: string, delimiter: string): string[] =>
 
 /**
  * Finds the delimiter of a table and the lines around it: the header by its known names, or else by the number of its
- * cells, and the notes and totals after the last row. Returns undefined if the text has no table with several columns.
+ * cells (in a tie, the one with more cells), and the notes and totals after the last row. Returns undefined if the text has no table with several columns.
  * @param isWhole false if the text is only the start of a file.
  */
 export function findTable(
@@ -45,7 +45,9 @@ export function findTable(
       return { line, delimiter, cells, score: names < MIN_NAMES ? similar : names * SAMPLE_LINES };
     });
   });
-  const [header] = candidates.toSorted((a, b) => b.score - a.score || a.line - b.line);
+  const [header] = candidates.toSorted(
+    (a, b) => b.score - a.score || b.cells.length - a.cells.length || a.line - b.line,
+  );
   if (!header || header.score === 0) return undefined;
   const { line, delimiter, cells } = header;
   const hasText = lines.slice(0, line).some((each) => !isBlank(each) && !SEPARATOR_LINE.test(each));

@@ -38,7 +38,7 @@ const COMMON_NAMES: Readonly<Record<string, string>> = {
   Status:
     'state, account status, user status, employment status, employee status, enabled, account enabled, active, is active, ' +
     'suspended, disabled, blocked, block credential, account state, statut, estado, ' +
-    'aktiv, gesperrt, beschäftigungsstatus, mitarbeiterstatus, actif, activo',
+    'aktiv, gesperrt, beschäftigungsstatus, mitarbeiterstatus, actif, activo, user account control',
   Roles:
     'groups, group, permissions, user role, user roles, access level, ' +
     'rolle, rollen, berechtigungen, rol',
@@ -64,6 +64,8 @@ function toNameKey(name: string): string {
   return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
 }
 
+/** Matches the key of a column with the first name by which a person is called. */
+const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
 const STATUS_WORDS = new Set(
   (
     'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
@@ -103,6 +105,9 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   const found = columns.map(({ name }): string | undefined => (isPasswordHeader(name) ? IGNORED : undefined));
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
+  // Without another column of first names, they are the names by which people are called.
+  const called = found.findIndex((_, at) => CALLED_BY.test(toNameKey(columns[at]?.name ?? '')));
+  if (called >= 0) found[called] = reserveIfUnused('ForeName') ?? found[called];
   // In exports with a column of first names, `Name` contains the surnames.
   const name = columns.findIndex((column) => toNameKey(column.name) === 'name');
   if (name >= 0 && used.has('ForeName')) found[name] ??= reserveIfUnused('Surname');

@@ -52,10 +52,10 @@ export async function readWithOffers(
     profile !== null && names !== undefined && mapHeader(names, headerOptions, profile).errors.length === 0;
   const skipLines = table && table.skipped.first !== first && !isMapped ? table.skipped.first : null;
   const skipLast = table && table.skipped.last > last ? table.skipped.last : null;
-  const isOneColumn = names?.length === 1 && !names.some(isKnown);
+  const isUnknown = names !== undefined && !names.some(isKnown);
   const isHeaderAssumed = encoding !== options.encoding || skipLines !== null;
   const detected = reader.detected.delimiter;
-  const delimiter = table && (isHeaderAssumed || isOneColumn) ? table.delimiter : detected;
+  const delimiter = table && (isHeaderAssumed || isUnknown) ? table.delimiter : detected;
 
   const reading: Reading = {
     ...(encoding !== undefined && { encoding }),

@@ -22,7 +22,7 @@ const WORD_COLUMNS = ['Status', 'Roles'];
 const UNNAMED = ['upload.csv', 'stdin.csv'];
 
 /** Part of a file name that changes with every export: a date, a time or a long number. */
-const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:T\d+)?/gu;
+const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:[._T -]\d+)*/gu;
 
 /** Signs by which the cells of Manager resemble external ids. */
 const ID_SIGNS = [/\s/, /@/, /\d/];

@@ -12,6 +12,8 @@ const MIN_SHARE = 0.8;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 /** Matches a text with a digit that is neither a date nor a phone number. */
 const ID = /^(?=.*\d)(?!\d+[./-]\d+[./-]\d+)[^\s@+(]+$/;
+/** Matches the name of a column that contains first names before surnames. */
+const FIRST_NAME_FIRST = /^(vor|rufn|fore|first|given|prénom|nombre|nome)/i;
 const NAME_IN_ONE_CELL = /^\p{L}[^,\d]*,\s*\p{L}[^,\d]*$/u;
 
 /** A source column that templates may use, with the import column that it fills. */
@@ -36,8 +38,10 @@ export function offerTemplates(
   const [combined] = filterSources(NAME_IN_ONE_CELL);
   const emails = filterSources(EMAIL);
   const ids = filterSources(ID).filter(({ target, cells }) => !target && !isLineNumber(cells));
-  const join = (first: string, last: string): string =>
-    first && last && `${first}.${last.slice(0, -1)}:unique}`;
+  const [before, after] = [':before:,:trim', ':after:,:trim'];
+  const [first, last] = FIRST_NAME_FIRST.test(combined?.name ?? '') ? [before, after] : [after, before];
+  const join = (forename: string, surname: string): string =>
+    forename && surname && `${forename}.${surname.slice(0, -1)}:unique}`;
   const templates: Readonly<Record<string, string[]>> = {
     ExternalId: [
       insert(findTarget('Username'), ':lower'),
@@ -46,34 +50,40 @@ export function offerTemplates(
     ],
     Username: [
       join(insert(findTarget('ForeName'), ':ascii:lower'), insert(findTarget('Surname'), ':ascii:lower')),
-      join(insert(combined, ':after:,:trim:ascii:lower'), insert(combined, ':before:,:trim:ascii:lower')),
+      join(insert(combined, `${first}:ascii:lower`), insert(combined, `${last}:ascii:lower`)),
       ...emails.map((source) => insert(source, ':before:@:lower:unique')),
       insert(findTarget('ExternalId'), ':lower'),
     ],
     Email: emails.map((source) => insert(source, ':lower')),
-    ForeName: [insert(combined, ':after:,:trim')],
-    Surname: [insert(combined, ':before:,:trim')],
+    ForeName: [insert(combined, first)],
+    Surname: [insert(combined, last)],
   };
   return Object.entries(templates)
     .filter(([column]) => !isFilled(column))
-    .flatMap(([column, texts]) =>
-      [...new Set(texts)]
-        .flatMap((text) => rateTemplate(column, text, sources))
-        .toSorted((a, b) => Number(countsDuplicates(a)) - Number(countsDuplicates(b)))
-        .slice(0, MAX_TEMPLATES),
-    );
+    .flatMap(([column, texts]) => {
+      const rate = (share: number): PreviewTemplateDto[] =>
+        [...new Set(texts)].flatMap((text) => rateTemplate(column, text, sources, share));
+      const complete = column === 'ExternalId' ? rate(1) : [];
+      const offers = complete.length > 0 ? complete : rate(MIN_SHARE);
+      return offers
+        .toSorted((a, b) => Number(a.duplicates > 0) - Number(b.duplicates > 0))
+        .slice(0, MAX_TEMPLATES);
+    });
 }
 
-const countsDuplicates = ({ template, duplicates }: PreviewTemplateDto): boolean =>
-  duplicates > 0 && !template.endsWith(':unique}');
-
-/** Renders a template for all records. Returns an empty list if too many values are blank. */
+/**
+ * Renders a template for all records. Returns an empty list if too many values are blank, or too many external ids are
+ * repeated.
+ * @param share minimum share of the values that must fit.
+ */
 function rateTemplate(
   column: string,
   template: string,
   sources: readonly TemplateSource[],
+  share: number,
 ): PreviewTemplateDto[] {
   if (template === '' || template.length > MAX_TEMPLATE) return [];
+  const isUnique = template.endsWith(':unique}');
   const parsed = parseTemplate(template.replace(/:unique}$/, '}'));
   const indexes = parsed.flatMap((part) =>
     typeof part === 'string'
@@ -85,9 +95,11 @@ function rateTemplate(
     renderTemplate(parsed, indexes, (index) => sources[index]?.cells[row] ?? ''),
   );
   const filled = values.filter((value) => !isBlank(value));
-  const duplicates = filled.length - new Set(filled.map(toLoginKey)).size;
-  const isId = column === 'ExternalId';
-  if (rows === 0 || filled.length < (isId ? 1 : MIN_SHARE) * rows || (isId && duplicates > 0)) return [];
+  const distinct = new Set(filled.map(toLoginKey)).size;
+  if (rows === 0 || filled.length < share * rows) return [];
+  if (column === 'ExternalId' && distinct < share * filled.length) return [];
+  // The function `unique` numbers repeated values.
+  const duplicates = isUnique ? 0 : filled.length - distinct;
   const shown = values.slice(0, MAX_VALUES).map((value) => truncate(value, MAX_TEXT));
   return [{ column, template, values: shown, duplicates }];
 }

@@ -16,6 +16,8 @@ const BLOCKED =
   'i, inactive, inaktiv, inactif, inactivo, inactiva, inattivo, inativo, nieaktywny, blocked, gesperrt, bloqué, bloqueado, ' +
   'disabled, deaktiviert, désactivé, desactivado, suspended, suspendiert, suspendu, suspendido, terminated, left, leaver, deleted, ' +
   'gelöscht, archived, deprovisioned, locked, deactivated, ausgetreten, ausgeschieden, gekündigt, abgegangen, parti, sorti, baja';
+/** Name of the column of Active Directory in which a number with the bit 2 means a disabled account. */
+const ACCOUNT_FLAGS = /^user.?account.?control$/i;
 /** Names of columns in which yes means a blocked user. */
 const NEGATED =
   /suspen|disab|block|lock|delet|gelösch|sperr|inakti|inacti|deakti|terminat|ausgetret|archiv|\bleft\b/i;
@@ -24,6 +26,11 @@ const toMeanings = (active: string, blocked: string): ReadonlyMap<string, string
   toTranslations(buildStatusMap(active, blocked));
 const MEANINGS = toMeanings(`${ACTIVE}, ${YES}`, `${BLOCKED}, ${NO}`);
 const NEGATED_MEANINGS = toMeanings(`${ACTIVE}, ${NO}`, `${BLOCKED}, ${YES}`);
+
+function findMeaning(name: string, word: string): string | undefined {
+  if (ACCOUNT_FLAGS.test(name) && /^\d{3,}$/.test(word)) return Number(word) & 2 ? 'Blocked' : 'Active';
+  return (NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS).get(word);
+}
 
 /** Counts the words in the source columns of Status and Roles, and finds their meaning in the profile or by the word. */
 export function countWords(
@@ -37,13 +44,13 @@ export function countWords(
   return sources.flatMap(({ name, target, cells }) => {
     if (target !== 'Status' && target !== 'Roles') return [];
     const isStatus = target === 'Status';
-    const known = NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS;
     const values = listed.get(toHeaderKey(name)) ?? listed.get(toHeaderKey(target));
     const all = cells.flatMap((cell) => [...new Set(isStatus ? [cell] : cell.split(/[;|]/))]);
     const rows = Map.groupBy(all, toValueKey);
     rows.delete('');
     const words = Array.from(rows, ([key, [word = '', ...others]]) => {
-      const meaning = values?.get(key) ?? (isStatus ? known.get(key) : roles.find(word)) ?? values?.get('*');
+      const meaning =
+        values?.get(key) ?? (isStatus ? findMeaning(name, key) : roles.find(word)) ?? values?.get('*');
       return { word: truncate(word.trim(), MAX_TEXT), rows: others.length + 1, meaning: meaning ?? null };
     });
     const sorted = words.toSorted((a, b) => b.rows - a.rows);
