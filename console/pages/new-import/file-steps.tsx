@@ -16,6 +16,8 @@ import { useDraft } from '../profiles/use-draft.js';
 export interface FileState {
   /** Reason why no plan can be created. Empty if the file is ready. */
   blocker: string;
+  /** Data set and part of the file. */
+  dataset: string;
   /** Saves the profile if necessary, then creates the plan. */
   plan: () => Promise<Run>;
 }
@@ -27,13 +29,17 @@ interface FileStepsProps {
   profiles: readonly Profile[];
   isShown: boolean;
   isPlanned: boolean;
-  isOneOfMany?: boolean;
+  /** Data sets of the other files, if there are several. */
+  otherDatasets?: readonly (string | undefined)[];
   /** Problem of the last attempt to create the plan. */
   problem: ProblemError | undefined;
   /** Called with another profile for this file, or for all files without a plan. */
   onProfile: (name: string, isForAll?: boolean) => void;
   onState: (state: FileState) => void;
 }
+
+const BLOCKS_OTHERS =
+  'Another file has the same data set, and its users are missing from this file: they are blocked. Give each file its own part.';
 
 /** The steps of one file, after its profile has been loaded. */
 export function FileSteps(props: FileStepsProps) {
@@ -46,14 +52,17 @@ export function FileSteps(props: FileStepsProps) {
 }
 
 function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | undefined }) {
-  const { file, profile, profiles, isShown, isPlanned, isOneOfMany = false, onProfile, onState } = props;
+  const { file, profile, profiles, isShown, isPlanned, otherDatasets, onProfile, onState } = props;
   /** The saved profile that the draft changes. Undefined for a new or built-in one. */
   const [own, setOwn] = useState(profile?.ready ? undefined : profile);
   const [name, setName] = useState(own?.name ?? '');
   const [isKept, setKept] = useState(false);
   const editing = useDraft(file, profile?.profile, props.problem);
   const { draft, preview, problem, isLoading, isSuggesting, isChanged } = editing;
+  const dataset = [draft.dataset, draft.part].join(':');
   const issues = listIssues(editing);
+  if (otherDatasets?.includes(dataset) && draft.missing === 'block')
+    issues.push({ section: 'settings', blocks: false, text: BLOCKS_OTHERS });
   const differences = profile
     ? listDifferences(own?.profile ?? profile.profile, draft)
     : listNeededSettings(draft);
@@ -74,7 +83,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
     return planFile(file, { profile: name });
   };
   useUnsavedWarning(isChanged && !isPlanned);
-  useEffect(() => onState({ blocker, plan }), [blocker, name, draft, isKept, own]);
+  useEffect(() => onState({ blocker, dataset, plan }), [blocker, name, draft, isKept, own]);
   useEffect(() => {
     if (!isOptional && name === '') setName(draft.dataset ?? '');
   }, [isOptional, draft.dataset]);
@@ -91,7 +100,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
           ]}
           onValue={onProfile}
         />
-        {isOneOfMany && (
+        {otherDatasets && (
           <div class="buttons">
             <button type="button" onClick={() => onProfile(profile?.name ?? '', true)}>
               Use this choice for all files

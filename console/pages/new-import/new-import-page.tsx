@@ -9,15 +9,15 @@ import { Page } from '../../parts/page.js';
 import { StatePill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
-import { loadProfiles } from '../profiles/profiles.js';
+import { findProfileFor, loadProfiles } from '../profiles/profiles.js';
 import { FileSteps, type FileState } from './file-steps.js';
 
 /** A chosen file with its state. */
 interface Entry {
   id: number;
   file: File;
-  /** Name of the chosen profile. Empty for none. */
-  profile: string;
+  /** Name of the chosen profile. Empty for none. Undefined for the profile that fits the name of the file. */
+  profile: string | undefined;
   state?: FileState;
   run?: Run;
 }
@@ -29,9 +29,13 @@ const getBlocker = ({ state }: Entry): string => state?.blocker ?? 'Reading the 
 /** The page that leads from one or several files to their plans. */
 export function NewImportPage() {
   const { query } = useUrl();
-  const [entries, setEntries] = useState<readonly Entry[]>([]);
+  const [chosen, setEntries] = useState<readonly Entry[]>([]);
   const [shownId, setShownId] = useState(0);
   const profiles = useResource('profiles', loadProfiles);
+  const entries = chosen.map((entry) => ({
+    ...entry,
+    profile: entry.profile ?? findProfileFor(entry.file.name, profiles.data ?? []),
+  }));
   const action = useAction();
   const update = (id: number, changes: Partial<Entry>): void =>
     setEntries((current) => current.map((entry) => (entry.id === id ? { ...entry, ...changes } : entry)));
@@ -48,8 +52,8 @@ export function NewImportPage() {
     setEntries((current) => current.map((entry) => (entry.run?.id === run.id ? { ...entry, run } : entry))),
   );
   const addFiles = (files: readonly File[]): void => {
-    const added = files.map((file) => ({ id: ++lastId, file, profile: query.get('profile') ?? '' }));
-    setEntries(isSingle && files.length === 1 ? added : [...entries, ...added]);
+    const added = files.map((file) => ({ id: ++lastId, file, profile: query.get('profile') ?? undefined }));
+    setEntries(isSingle && files.length === 1 ? added : [...chosen, ...added]);
     setShownId(added[0]?.id ?? 0);
   };
   const plan = () =>
@@ -109,7 +113,9 @@ export function NewImportPage() {
               for (const entry of isForAll ? pending : [{ id }]) update(entry.id, { profile: name });
             }}
             onState={(state) => update(id, { state })}
-            {...(!isSingle && { isOneOfMany: true })}
+            {...(!isSingle && {
+              otherDatasets: entries.flatMap((each) => (each.id === id ? [] : each.state?.dataset)),
+            })}
           />
         ))}
       </div>

@@ -30,6 +30,25 @@ export async function loadProfile(name: string, signal?: AbortSignal): Promise<V
   return { ...data, etag: headers.get('etag') ?? '' };
 }
 
+/** Returns the name of the profile that the schedule uses for a file, the one with the longest matching pattern, or ''. */
+export function findProfileFor(fileName: string, profiles: readonly Profile[]): string {
+  const getPattern = ({ profile }: Profile): string => profile.pattern ?? '';
+  const matching = profiles.filter((each) => matchesPattern(getPattern(each), fileName));
+  return matching.toSorted((a, b) => getPattern(b).length - getPattern(a).length)[0]?.name ?? '';
+}
+
+/** Compares a file name with a pattern, in which `*` matches any characters and `?` matches one. Ignores case. */
+function matchesPattern(pattern: string, name: string): boolean {
+  const wanted = [...pattern.toLowerCase()];
+  const passStars = (at: number): number[] => (wanted[at] === '*' ? [at, ...passStars(at + 1)] : [at]);
+  let reached = new Set(passStars(0));
+  for (const character of name.toLowerCase()) {
+    const fitting = [...reached].filter((at) => ['*', '?', character].includes(wanted[at] ?? ''));
+    reached = new Set(fitting.flatMap((at) => passStars(wanted[at] === '*' ? at : at + 1)));
+  }
+  return reached.has(wanted.length);
+}
+
 /**
  * Saves a profile.
  * @param etag version that is replaced. Undefined creates a profile.
