@@ -13,7 +13,7 @@ import {
 } from './draft.js';
 import { SettingFields } from './settings-fields.js';
 import { TemplateBuilder } from './template-builder.js';
-import { formatTemplate } from './template.js';
+import { formatColumns } from './template.js';
 
 /** Assigns source columns to import columns, and fills further import columns with texts or templates. */
 export function ColumnsFields({ editing }: { editing: Editing }) {
@@ -39,9 +39,7 @@ export function ColumnsFields({ editing }: { editing: Editing }) {
                 label={`Also import ${source} as`}
                 text={listUses(draft, source).join(', ') || '–'}
                 choices={listFreeColumns(draft)}
-                onPick={(column) =>
-                  change(setTemplate(draft, column, formatTemplate([{ columns: [source], functions: [] }])))
-                }
+                onPick={(column) => change(setTemplate(draft, column, formatColumns([source])))}
               />
             ),
           },

@@ -82,6 +82,14 @@ export const setTemplate = ({ columns, set }: Draft, column: string, template: s
   set: { ...set, [column]: template },
 });
 
+/** Removes a template. Its first column that nothing else uses then fills the import column. */
+export function removeTemplate(draft: Draft, column: string): DraftChanges {
+  const names = listTemplateColumns(draft.set?.[column] ?? '');
+  const free = names.find((name) => findKey(draft.columns, name) === undefined);
+  const set = setMember<string>(draft.set, column, undefined);
+  return free === undefined ? { set } : mapColumn({ ...draft, set }, free, column);
+}
+
 /** Lists the import columns that are filled by a template that uses a source column. */
 export const listUses = ({ set }: Draft, source: string): string[] =>
   Object.entries(set ?? {}).flatMap(([column, template]) =>
@@ -184,11 +192,13 @@ export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing)
     const remedy = getOffers(name).length > 0 ? 'Choose a template in People' : 'Choose a column in People';
     add('people', true, `No column is the ${NAMES[name] ?? name}. ${remedy}.`);
   }
-  for (const { code, message, refuses } of preview?.problems ?? [])
-    if (refuses) add(COLUMN_CODES.includes(code) ? 'columns' : 'reading', true, message);
+  const refusals = (preview?.problems ?? []).filter(({ refuses }) => refuses);
   const lines = preview?.skip_lines ?? 0;
   if (lines > (draft.skip_lines ?? 0))
-    add('reading', false, `${formatCount(lines, 'line')} above the header.`);
+    add('reading', refusals.length > 0, `${formatCount(lines, 'line')} above the header. Skip them.`);
+  // Lines above the header cause the other problems of the file.
+  for (const { code, message } of lines > 0 ? [] : refusals)
+    add(COLUMN_CODES.includes(code) ? 'columns' : 'reading', true, message);
   const unclear = (preview?.words ?? []).flatMap(({ words }) =>
     words.filter(({ meaning }) => meaning === null),
   );

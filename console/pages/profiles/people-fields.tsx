@@ -4,6 +4,7 @@ import { Pick } from '../../parts/field.js';
 import { Offer } from '../../parts/offer.js';
 import { type Editing, findSources, listSources, mapColumn, setTemplate } from './draft.js';
 import { DefaultRoles, SettingFields } from './settings-fields.js';
+import { formatColumns } from './template.js';
 import { FirstValues, TemplateBuilder, formatEqual } from './template-builder.js';
 
 /** Fields for the sources of the identifiers, and for the roles of new users. */
@@ -48,7 +49,7 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
             />
             <Button
               text={`Build ${column} from pieces`}
-              onClick={() => change(setTemplate(draft, column, ''))}
+              onClick={() => change(setTemplate(draft, column, formatColumns(sources)))}
             />
           </div>
         </>

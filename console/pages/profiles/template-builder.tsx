@@ -3,7 +3,7 @@ import { getField } from '../../lib/columns.js';
 import { formatCount, formatValue } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
 import { Pick, TextField } from '../../parts/field.js';
-import { type Editing, listSources, setMember } from './draft.js';
+import { type Editing, listSources, removeTemplate, setMember } from './draft.js';
 import { FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTemplate } from './template.js';
 
 const SHOWN_VALUES = 5;
@@ -15,7 +15,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
   const template = draft.set?.[column] ?? '';
   const pieces = parseTemplate(template);
   const piece = pieces?.[selected];
-  const setTemplate = (text: string | undefined) => change({ set: setMember(draft.set, column, text) });
+  const setTemplate = (text: string) => change({ set: setMember(draft.set, column, text) });
   const setPieces = (next: readonly Piece[], at = selected): void => {
     setTemplate(formatTemplate(next));
     setSelected(at);
@@ -77,7 +77,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
       />
       <FirstValues column={column} editing={editing} />
       <div class="buttons">
-        <Button text={`Remove the template of ${column}`} onClick={() => setTemplate(undefined)} />
+        <Button text={`Remove the template of ${column}`} onClick={() => change(removeTemplate(draft, column))} />
       </div>
     </fieldset>
   );

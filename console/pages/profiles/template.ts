@@ -43,6 +43,10 @@ export const formatTemplate = (pieces: readonly Piece[]): string =>
     })
     .join('');
 
+/** Returns a template that inserts the first column that is not blank. */
+export const formatColumns = (columns: readonly string[]): string =>
+  columns.length === 0 ? '' : formatTemplate([{ columns, functions: [] }]);
+
 /** Splits a template into its pieces. @returns undefined for an invalid template. */
 export function parseTemplate(template: string): Piece[] | undefined {
   const pieces: Piece[] = [];
