@@ -97,6 +97,14 @@ describeConsole('new imports in the console', (service) => {
     await section('People').click();
     await page.button('Remove the template of Username').click();
     await page.waitForText('No column is the user name. Choose a template in People.');
+    // A template starts with the column that it replaces, which fills the field again without the template.
+    await page.button('Build Email from pieces').click();
+    expect(await page.field('Template of Email').inputValue()).toBe('{E-Mail}');
+    await page.button('Remove the template of Email').click();
+    await page.page
+      .getByLabel('Column of Email')
+      .getByText('From the column E-Mail')
+      .waitFor({ state: 'attached' });
     await page.page.getByRole('button', { name: '{Vorname:ascii:lower}.{Nachname' }).click();
     await page.waitForText('First values: jorg.muller');
     const functions = page.page.getByRole('group', { name: 'Functions for Vorname' });
@@ -115,6 +123,32 @@ describeConsole('new imports in the console', (service) => {
     await page.button('Create 2 plans').click();
     await page.page.getByRole('link', { name: 'Planned' }).nth(1).waitFor();
     expect((await page.readRows('Files')).map(([, profile]) => profile)).toEqual(['dropped', 'dropped']);
+  });
+
+  test('the new-import page reads the next file with the profile of its name', async () => {
+    page = await service.openAsAdmin('/console/imports/new');
+    const header = 'Nr.;Name, Vorname;E-Mail;Austritt;Gehalt';
+    const rows = Array.from({ length: 9 }, (_, n) => `${n};Of ${n}, Ada;m${n % 8}@example.org;1.2.2099;${n}`);
+    const lines = ['Members', '', header, ...rows];
+    await choose(writeFile('Members 2026-27.csv', lines));
+    await page.waitForText(readyText);
+    await section('Columns').click();
+    expect((await page.readRows('Columns of the file')).at(-1)?.slice(0, 2)).toEqual(['Gehalt', '0, 1, 2']);
+    await section('Values').click();
+    await page.field('Active until').selectOption('Austritt');
+    expect(await page.field('Date format').inputValue()).toBe('D.M.YYYY');
+    await page.waitForText(/files Members \*\.csv/);
+    await plan().click();
+    await page.page.locator('h1', { hasText: 'Planned' }).waitFor();
+    page = await service.openAsAdmin('/console/imports/new');
+    const next = ['Members 2027-28.csv', 'MEMBERS 2028.CSV'].map((name) => writeFile(name, lines));
+    await choose(...next, writeFile('Members.csv', lines));
+    await page.waitForText(/^Members\.csv/);
+    const profiles = async () => (await page.readRows('Files')).map(([, profile]) => profile);
+    expect(await profiles()).toEqual(['members', 'members', 'none']);
+    await section('Settings').click();
+    await page.field('Users missing from the file').selectOption('block');
+    await page.waitForText(/^Another file has the same data set/);
   });
 
   test('the profile page saves, copies, compares and loads a profile', async () => {

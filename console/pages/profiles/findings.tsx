@@ -1,10 +1,11 @@
 import type { Preview } from '../../api/upload.js';
-import { formatCode, formatValue, getLabel } from '../../lib/text.js';
+import { formatCode, formatCount, formatValue, getLabel } from '../../lib/text.js';
 import { Pill } from '../../parts/pill.js';
 import { Table } from '../../parts/table.js';
 
 const MAX_PROBLEMS = 50;
 const MAX_LINES = 5;
+const MAX_ROWS = 20;
 
 type PreviewProblem = Preview['problems'][number];
 
@@ -59,12 +60,12 @@ export function Problems({ preview }: { preview: Preview }) {
   );
 }
 
-/** Formats the expected outcomes of the first rows: "97 created, 3 error". */
+/** Formats the expected outcomes of the first rows: "100 rows: 97 created, 3 error". */
 export function formatOutcomes({ rows }: Preview): string {
   const counts = new Map<string, number>();
   for (const { outcome } of rows) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   const texts = [...counts].map(([outcome, count]) => `${count} ${formatCode(outcome).toLowerCase()}`);
-  return texts.join(', ') || 'No rows';
+  return `${formatCount(rows.length, 'row')}${texts.length > 0 ? ': ' : ''}${texts.join(', ')}`;
 }
 
 /** Shows the first rows as the service reads them. */
@@ -73,7 +74,7 @@ export function FirstRows({ preview: { rows } }: { preview: Preview }) {
   return (
     <Table
       caption="First rows"
-      rows={rows}
+      rows={rows.slice(0, MAX_ROWS)}
       getKey={({ line }) => String(line)}
       columns={[
         { title: 'Line', isNumber: true, cell: ({ line }) => line },

@@ -125,8 +125,8 @@ const LIST: readonly SectionEntry[] = [
   {
     name: 'settings',
     title: 'Settings',
-    format: ({ draft: { dataset = 'default', missing = 'keep' } }) =>
-      `Data set ${dataset}, missing users ${formatOptionValue('missing', missing).toLowerCase()}`,
+    format: ({ draft: { dataset = 'default', missing = 'keep', pattern = 'of any name' } }) =>
+      `Data set ${dataset}, files ${pattern}, missing users ${formatOptionValue('missing', missing).toLowerCase()}`,
     Fields: OptionFields,
   },
 ];

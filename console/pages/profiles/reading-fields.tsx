@@ -34,14 +34,13 @@ export function ReadingFields({ editing }: { editing: Editing }) {
       <SettingFields names={SECTIONS.reading} editing={editing} />
       <Table
         caption="The file as it is read"
-        rows={[0, 1, 2]}
-        getKey={String}
+        rows={columns}
+        getKey={({ source }) => source}
         hasFailed={columns.length === 0}
-        columns={columns.map(({ source, samples }, at) => ({
-          name: `${at} ${source}`,
-          title: source,
-          cell: (row: number) => samples[row],
-        }))}
+        columns={[
+          { name: 'source', title: 'Column in the file', cell: ({ source }) => <code>{source}</code> },
+          { name: 'samples', title: 'First cells', cell: ({ samples }) => samples.join(', ') },
+        ]}
       />
     </>
   );

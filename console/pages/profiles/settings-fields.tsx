@@ -11,6 +11,7 @@ const HINTS: Texts = {
   strip_prefix: 'One character that is removed from the start of every cell.',
   skip_lines: 'Text above the header, such as a title.',
   skip_last_lines: 'Text below the last row, such as a total.',
+  manager_key: 'Default: ExternalId.',
   date_format: 'As in the file, such as DD.MM.YYYY. Default: YYYY-MM-DD.',
 };
 const ENCODINGS = 'utf-8, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, utf-16le'.split(
@@ -37,7 +38,7 @@ function listChoices(name: Name, editing: Editing): Texts | undefined {
 }
 
 function SettingField({ name, editing }: { name: Name; editing: Editing }) {
-  const { draft, saved, change, changeReading, getError } = editing;
+  const { draft, preview, saved, change, changeReading, getError } = editing;
   const value = toText(draft[name]);
   const old = saved && formatOptionValue(name, saved[name] ?? '');
   const isOverridden = old !== undefined && old !== formatOptionValue(name, draft[name] ?? '');
@@ -45,7 +46,12 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
   const label = getOptionName(name);
   const set = (next: string | boolean): void => {
     const isNumber = /^skip_/.test(name) && /^\d+$/.test(String(next));
-    (READING.includes(name) ? changeReading : change)({ [name]: isNumber ? Number(next) : next });
+    const [cell = ''] = preview?.columns.find(({ source }) => source === next)?.samples ?? [];
+    const hasDots = /^active_/.test(name) && /^\d\d?\.\d\d?\.\d{4}$/.test(cell);
+    (READING.includes(name) ? changeReading : change)({
+      [name]: isNumber ? Number(next) : next,
+      ...(hasDots && { date_format: 'D.M.YYYY' }),
+    });
   };
   if (CHECKS.includes(name))
     return <CheckField name={name} label={label} value={value === 'true'} onValue={set} />;

@@ -13,6 +13,12 @@ const READING_OPTIONS = ['encoding', 'delimiter'];
 const EMPTY: Draft = { columns: {} };
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
+interface Answer {
+  file: File;
+  draft: Draft;
+  preview: Preview;
+}
+
 export interface DraftState extends Editing {
   isChanged: boolean;
   isLoading: boolean;
@@ -36,24 +42,29 @@ export function useDraft(
   /** The draft before the first change. */
   const [origin, setOrigin] = useState(draft);
   /** The last preview, which stays while a draft is invalid, and the last offers for each column. */
-  const last = useRef<{ file: File; preview: Preview; offers: Preview['templates']; isFresh: boolean }>(
-    undefined,
-  );
+  const last = useRef<Answer & { offers: Preview['templates']; answer: Answer }>(undefined);
   const isFresh = !isPreviewable(draft);
   const isChanged = !isSame(draft, origin);
   const name = file && [file.name, file.size, file.lastModified];
   const key = useThrottled(name && JSON.stringify([name, draft]), PREVIEW_MILLIS);
-  const { data, problem, isLoading } = useResource(key, async (signal) => {
+  const { data, problem, isLoading } = useResource(key, async (signal): Promise<Answer> => {
     if (!file) throw new Error('no file');
     const parts = isFresh ? toOptions(draft, READING_OPTIONS) : { profile: JSON.stringify(draft) };
     return { file, draft, preview: await previewFile(file, parts, signal) };
   });
-  if (data && data.file === file && last.current?.preview !== data.preview) {
+  if (data && data.file === file && last.current?.answer !== data) {
     const { preview } = data;
-    const earlier = last.current?.file === file ? last.current.offers : [];
-    const kept = earlier.filter(({ column }) => preview.templates.every((each) => each.column !== column));
+    const earlier = last.current?.file === file ? last.current : undefined;
+    const kept = (earlier?.offers ?? []).filter(({ column }) =>
+      preview.templates.every((each) => each.column !== column),
+    );
+    // The service leaves out the cells of ignored columns, but a preview without a profile has them.
+    const columns = preview.columns.map((column) => {
+      const { samples } = earlier?.preview.columns.find(({ source }) => source === column.source) ?? column;
+      return column.use === 'ignored' ? { ...column, samples } : column;
+    });
     const offers = [...preview.templates, ...kept];
-    last.current = { file, preview, offers, isFresh: !isPreviewable(data.draft) };
+    last.current = { ...data, preview: { ...preview, columns }, offers, answer: data };
   }
   const current = last.current?.file === file ? last.current : undefined;
   // A new profile starts as the suggested one, but the operator chooses the encoding of a file that is not UTF-8.
@@ -73,7 +84,10 @@ export function useDraft(
     saved,
     preview: current?.preview,
     isSuggesting:
-      !saved && (isFresh ? file !== undefined && (isLoading || !!suggestion) : current?.isFresh === true),
+      !saved &&
+      (isFresh
+        ? file !== undefined && (isLoading || !!suggestion)
+        : current !== undefined && !isPreviewable(current.draft)),
     getOffers: (column) => (current?.offers ?? []).filter((each) => each.column === column),
     change,
     changeReading: (changes) => {
