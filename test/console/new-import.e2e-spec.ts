@@ -127,19 +127,25 @@ describeConsole('new imports in the console', (service) => {
 
   test('the new-import page reads the next file with the profile of its name', async () => {
     page = await service.openAsAdmin('/console/imports/new');
-    const header = 'Nr.;Name, Vorname;E-Mail;Austritt;Gehalt';
-    const rows = Array.from({ length: 9 }, (_, n) => `${n};Of ${n}, Ada;m${n % 8}@example.org;1.2.2099;${n}`);
-    const lines = ['Members', '', header, ...rows];
+    const names = ['King, Ada', 'Chen, Bo', 'Søby, Zoë', 'Ode, Dan', 'Moss, Eve', 'Hall, Finn', 'King, Ada'];
+    const rows = names.map(
+      (name, n) => `${name};m${n % 6}@example.org;${n % 3 ? 'active' : 'on leave'};1.2.2099;${n}`,
+    );
+    const lines = ['Members', '', 'Name, Vorname;E-Mail;Status;Austritt;Gehalt', ...rows];
     await choose(writeFile('Members 2026-27.csv', lines));
     await page.waitForText(readyText);
+    await page.page.setViewportSize({ width: 1000, height: 720 });
+    await page.takePicture('new-import');
+    await page.field('Meaning of on leave in Status').selectOption('Active');
     await section('Columns').click();
     expect((await page.readRows('Columns of the file')).at(-1)?.slice(0, 2)).toEqual(['Gehalt', '0, 1, 2']);
-    await section('Values').click();
     await page.field('Active until').selectOption('Austritt');
     expect(await page.field('Date format').inputValue()).toBe('D.M.YYYY');
     await page.waitForText(/files Members \*\.csv/);
     await plan().click();
     await page.page.locator('h1', { hasText: 'Planned' }).waitFor();
+    await page.waitUntilLoaded();
+    await page.takePicture('new-import-plan');
     page = await service.openAsAdmin('/console/imports/new');
     const next = ['Members 2027-28.csv', 'MEMBERS 2028.CSV'].map((name) => writeFile(name, lines));
     await choose(...next, writeFile('Members.csv', lines));

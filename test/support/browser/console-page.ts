@@ -11,6 +11,8 @@ const SHOWN: Readonly<Record<string, string>> = {
   'imports-id-light-wide': 'console',
   'home-light-wide': 'console-home',
   'users-dark-wide': 'console-users',
+  'new-import': 'new-import',
+  'new-import-plan': 'new-import-plan',
 };
 const PICTURES = fileURLToPath(new URL('../../../docs/images', import.meta.url));
 /** WCAG 2.2 at levels A and AA, and best practices. */
