@@ -39,7 +39,7 @@ export function findProfileFor(fileName: string, profiles: readonly Profile[]): 
 
 /** Compares a file name with a pattern, in which `*` matches any characters and `?` matches one. Ignores case. */
 function matchesPattern(pattern: string, name: string): boolean {
-  const wanted = [...pattern.toLowerCase()];
+  const wanted = Array.from(pattern.toLowerCase());
   const passStars = (at: number): number[] => (wanted[at] === '*' ? [at, ...passStars(at + 1)] : [at]);
   let reached = new Set(passStars(0));
   for (const character of name.toLowerCase()) {
