@@ -101,10 +101,7 @@ describeConsole('new imports in the console', (service) => {
     await page.button('Build Email from pieces').click();
     expect(await page.field('Template of Email').inputValue()).toBe('{E-Mail}');
     await page.button('Remove the template of Email').click();
-    await page.page
-      .getByLabel('Column of Email')
-      .getByText('From the column E-Mail')
-      .waitFor({ state: 'attached' });
+    await page.page.getByText('From the column E-Mail').waitFor({ state: 'attached' });
     await page.page.getByRole('button', { name: '{Vorname:ascii:lower}.{Nachname' }).click();
     await page.waitForText('First values: jorg.muller');
     const functions = page.page.getByRole('group', { name: 'Functions for Vorname' });
@@ -127,9 +124,8 @@ describeConsole('new imports in the console', (service) => {
 
   test('the new-import page reads the next file with the profile of its name', async () => {
     page = await service.openAsAdmin('/console/imports/new');
-    const names = ['King, Ada', 'Chen, Bo', 'Søby, Zoë', 'Ode, Dan', 'Moss, Eve', 'Hall, Finn', 'King, Ada'];
-    const rows = names.map(
-      (name, n) => `${name};m${n % 6}@example.org;${n % 3 ? 'active' : 'on leave'};1.2.2099;${n}`,
+    const rows = ['King, Ada', 'Chen, Bo', 'Søby, Zoë', 'Ode, Dan', 'Moss, Eve', 'Hall, Finn'].map(
+      (name, n) => `${name};m${n}@example.org;${n % 3 ? 'active' : 'on leave'};1.2.2099;${n}`,
     );
     const lines = ['Members', '', 'Name, Vorname;E-Mail;Status;Austritt;Gehalt', ...rows];
     await choose(writeFile('Members 2026-27.csv', lines));
