@@ -77,7 +77,10 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
       />
       <FirstValues column={column} editing={editing} />
       <div class="buttons">
-        <Button text={`Remove the template of ${column}`} onClick={() => change(removeTemplate(draft, column))} />
+        <Button
+          text={`Remove the template of ${column}`}
+          onClick={() => change(removeTemplate(draft, column))}
+        />
       </div>
     </fieldset>
   );
