@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const row = fc.record({
   id: fc.nat(15),
-  family: fc.constantFrom('Müller', 'Mueller', 'MÜLLER', 'Mueller2', 'Sato'),
+  family: fc.constantFrom('Müller', 'Mueller', 'MÜLLER', 'Sato'),
   // Rows fail by their own rules, by the set rules, or not at all.
   fault: fc.constantFrom('', '', '', 'no address', 'same@example.org', 'boss'),
 });
@@ -60,11 +60,12 @@ test('unique usernames are the lowest free ones and stay with their users in ran
 });
 
 test('the preview, the plan and its rows show the unique usernames that are written', async () => {
-  await create(app.key, { username: 'Ida.Falk', email: 'x@example.org' });
+  for (const username of ['Ida.Falk', 'ida.falk3'])
+    await create(app.key, { username, email: `x${username.length}@example.org` });
   const rows = ['u1,u1@example.org,Ida,Falk,', 'u2,bad,Ida,Falk,', 'u3,u3@example.org,IDA,falk,u1'];
   const plan = await importRows(rows, '&dry_run=true');
   const shown = await sendPreview(app.key, csv(HEAD, ...rows), 'profile=named');
-  const names = ['ida.falk2', 'ida.falk', 'ida.falk3'];
+  const names = ['ida.falk2', 'ida.falk', 'ida.falk4'];
   expect(shown.body.rows).toMatchObject(names.map((username) => ({ fields: { username } })));
   const planned = await rowsOf(app.key, plan.id, 'outcome=created');
   for (const [at, name] of [names[0], names[2]].entries())
