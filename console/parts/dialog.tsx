@@ -54,6 +54,26 @@ export function Dialog(props: DialogProps) {
   );
 }
 
+interface DialogButtonProps {
+  label: string;
+  isPrimary?: boolean;
+  /** Renders the open dialog. */
+  children: (close: () => void) => ComponentChildren;
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({ label, isPrimary = false, children }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)}>
+        {label}
+      </button>
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
+}
+
 const MAX_REASON = 500;
 
 interface ConfirmProps {

@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
 import { ProblemError } from '../../api/problem.js';
 import { useResource } from '../../api/resource.js';
 import { formatCount } from '../../lib/text.js';
-import { Confirm } from '../../parts/dialog.js';
+import { Confirm, DialogButton } from '../../parts/dialog.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { showToast } from '../../parts/toast.js';
 import { type UserVersion, loadSessions, loadUser, saveUser } from '../../api/users.js';
+import { ReportsNote } from './reports-note.js';
 
 /** Blocks or reactivates a user after a confirmation that explains the effect. */
 export function BlockButton({
@@ -15,32 +15,18 @@ export function BlockButton({
   version: UserVersion;
   onChange: (next: UserVersion) => void;
 }) {
-  const [isOpen, setOpen] = useState(false);
   const { user } = version;
   const isActive = user.status === 'Active';
-  const sessions = useResource(isOpen && isActive ? user.uuid : undefined, (signal) =>
-    loadSessions(user.uuid, signal),
-  );
   const name = getDisplayName(user);
   const verb = isActive ? 'Block' : 'Reactivate';
   return (
-    <>
-      <button
-        type="button"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
-        {verb}
-      </button>
-      {isOpen && (
+    <DialogButton label={verb}>
+      {(close) => (
         <Confirm
           title={`${verb} ${name}`}
           confirmLabel={verb}
           isDangerous={isActive}
-          onClose={() => {
-            setOpen(false);
-          }}
+          onClose={close}
           work={async (reason) => {
             const body = { status: isActive ? 'Blocked' : 'Active' } as const;
             const next = await saveUser(version, body, reason).catch(async (thrown: unknown) => {
@@ -54,21 +40,26 @@ export function BlockButton({
           }}
         >
           {isActive ? (
-            <p>
-              {name} can no longer sign in. {formatEndingSessions(sessions.data?.length)} The profile, the
-              roles and the history are kept.
-            </p>
+            <>
+              <p>
+                {name} can no longer sign in. <EndingSessions uuid={user.uuid} /> The profile, the roles and
+                the history are kept.
+              </p>
+              <ReportsNote uuid={user.uuid} effect="will keep this manager." />
+            </>
           ) : (
-            <p>{name} can sign in again, with the same roles and the same password.</p>
+            <p>{name} can sign in again. The roles and the password, if there is one, are unchanged.</p>
           )}
         </Confirm>
       )}
-    </>
+    </DialogButton>
   );
 }
 
-function formatEndingSessions(sessions: number | undefined): string {
-  if (sessions === 0) return 'There are no open sessions.';
-  if (sessions === undefined) return 'All open sessions end immediately.';
-  return `${formatCount(sessions, 'open session')} ${sessions === 1 ? 'ends' : 'end'} immediately.`;
+function EndingSessions({ uuid }: { uuid: string }) {
+  const { data } = useResource(uuid, (signal) => loadSessions(uuid, signal));
+  if (!data) return <>All open sessions end immediately.</>;
+  if (data.length === 0) return <>There are no open sessions.</>;
+  const verb = data.length === 1 ? 'ends' : 'end';
+  return <>{`${formatCount(data.length, 'open session')} ${verb} immediately.`}</>;
 }

@@ -1,35 +1,24 @@
-import { useState } from 'preact/hooks';
 import { getAllRoles } from '../../api/session.js';
 import { type UserVersion, deleteUser } from '../../api/users.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { Confirm } from '../../parts/dialog.js';
+import { Confirm, DialogButton } from '../../parts/dialog.js';
 import { showToast } from '../../parts/toast.js';
+import { ReportsNote } from './reports-note.js';
 
 /** Deletes a user after a confirmation. For a Webmaster, the operator must type the username. */
 export function DeleteButton({ version }: { version: UserVersion }) {
-  const [isOpen, setOpen] = useState(false);
   const { user } = version;
   const name = getDisplayName(user);
   return (
-    <>
-      <button
-        type="button"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
-        Delete
-      </button>
-      {isOpen && (
+    <DialogButton label="Delete">
+      {(close) => (
         <Confirm
           title={`Delete ${name}`}
           confirmLabel="Delete"
           isDangerous
           typed={getAllRoles(user).includes('Webmaster') ? user.username : undefined}
-          onClose={() => {
-            setOpen(false);
-          }}
+          onClose={close}
           work={async (reason) => {
             await deleteUser(version, reason);
             navigate(toHref(`/users/deleted/${user.uuid}`));
@@ -40,8 +29,12 @@ export function DeleteButton({ version }: { version: UserVersion }) {
             {name} can no longer sign in and leaves all groups. You can restore the user for a limited time.
             To keep the record, block the user instead.
           </p>
+          <ReportsNote
+            uuid={user.uuid}
+            effect="will have no manager, even after a restore. Set another manager first."
+          />
         </Confirm>
       )}
-    </>
+    </DialogButton>
   );
 }

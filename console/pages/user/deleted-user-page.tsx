@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
 import { loadDeletedUsers, restoreUser } from '../../api/users.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { Confirm } from '../../parts/dialog.js';
+import { Confirm, DialogButton } from '../../parts/dialog.js';
 import { Icon } from '../../parts/icon.js';
 import { Card, Page } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
@@ -17,7 +16,6 @@ import { ProfileFacts } from './profile.js';
 /** The page of a deleted user, who can be restored. */
 export function DeletedUserPage({ params: { id = '' } }: { params: Record<string, string> }) {
   const { data, problem } = useResource(id, (signal) => loadDeletedUsers({ uuid: id }, signal));
-  const [isRestoring, setRestoring] = useState(false);
   const user = data?.users[0];
   if (!user)
     return (
@@ -37,15 +35,25 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
       titleBadge={<Pill tone="bad">Deleted</Pill>}
       lead={[user.username, user.email].join(' · ')}
       actions={
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            setRestoring(true);
-          }}
-        >
-          Restore
-        </button>
+        <DialogButton label="Restore" isPrimary>
+          {(close) => (
+            <Confirm
+              title={`Restore ${name}`}
+              confirmLabel="Restore"
+              onClose={close}
+              work={async (reason) => {
+                await restoreUser(user.uuid, reason);
+                navigate(toHref(`/users/${user.uuid}`));
+                showToast(`${name} was restored.`);
+              }}
+            >
+              <p>
+                {name} is {user.status} again, with the same password and own roles. The groups and direct
+                reports are not restored.
+              </p>
+            </Confirm>
+          )}
+        </DialogButton>
       }
     >
       <div class="stack">
@@ -68,25 +76,6 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
         </Card>
         <History id={user.uuid} />
       </div>
-      {isRestoring && (
-        <Confirm
-          title={`Restore ${name}`}
-          confirmLabel="Restore"
-          onClose={() => {
-            setRestoring(false);
-          }}
-          work={async (reason) => {
-            await restoreUser(user.uuid, reason);
-            navigate(toHref(`/users/${user.uuid}`));
-            showToast(`${name} was restored.`);
-          }}
-        >
-          <p>
-            {name} is {user.status} again, with the same password and own roles. The groups and direct reports
-            are not restored.
-          </p>
-        </Confirm>
-      )}
     </Page>
   );
 }

@@ -8,7 +8,7 @@ import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
 import { findLatestEvent, loadGroups } from '../../api/users.js';
-import { searchUsers } from '../users/search.js';
+import { useReportCount } from './reports-note.js';
 
 export const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <div>
@@ -38,8 +38,7 @@ function Origin({ user }: { user: User }) {
   const block = useResource(status === 'Blocked' ? key : undefined, (signal) =>
     findLatestEvent(uuid, { action: ['user.blocked'] }, signal),
   );
-  const search = new URLSearchParams({ manager_uuid: uuid });
-  const reports = useResource(uuid, (signal) => searchUsers(search, signal, 1));
+  const reports = useReportCount(uuid);
   return (
     <>
       <Fact name="data_set">
@@ -62,8 +61,8 @@ function Origin({ user }: { user: User }) {
         </Fact>
       )}
       <Fact name="direct_reports">
-        {reports.data?.count ? (
-          <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports.data.count, 'user')}</a>
+        {reports > 0 ? (
+          <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports, 'user')}</a>
         ) : (
           <span class="none">none</span>
         )}

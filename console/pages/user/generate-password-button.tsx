@@ -4,35 +4,24 @@ import { useAction } from '../../api/resource.js';
 import { generatePassword } from '../../api/users.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { Copy } from '../../parts/copy.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, DialogButton } from '../../parts/dialog.js';
 import { CheckField } from '../../parts/field.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 
 /** Generates a password for a user and shows it once. */
-export function GeneratePasswordButton({ user, onChange }: { user: User; onChange: () => void }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <button
-        type="button"
-        onClick={() => {
-          setOpen(true);
+export const GeneratePasswordButton = ({ user, onChange }: { user: User; onChange: () => void }) => (
+  <DialogButton label="Generate password">
+    {(close) => (
+      <GenerateDialog
+        user={user}
+        onClose={(isGenerated) => {
+          close();
+          if (isGenerated) onChange();
         }}
-      >
-        Generate password
-      </button>
-      {isOpen && (
-        <GenerateDialog
-          user={user}
-          onClose={(isGenerated) => {
-            setOpen(false);
-            if (isGenerated) onChange();
-          }}
-        />
-      )}
-    </>
-  );
-}
+      />
+    )}
+  </DialogButton>
+);
 
 function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: boolean) => void }) {
   const [mustChange, setMustChange] = useState(true);
@@ -66,7 +55,7 @@ function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: 
   return (
     <Dialog title={`Generate a password for ${name}`} onClose={close}>
       <div class="stack">
-        <p>The present password stops working, and all sessions of {name} end.</p>
+        <p>A present password stops working, and all sessions of {name} end.</p>
         <CheckField
           name="must_change"
           label="Ask for a change at the next sign-in"
