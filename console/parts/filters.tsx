@@ -2,11 +2,11 @@ import type { ProblemError } from '../api/problem.js';
 import { setQuery } from '../lib/url.js';
 
 /** Attributes for a person filter, which accepts what `findId` finds. */
-export const NAME_INPUT = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
+export const NAME_INPUT = { placeholder: 'name or id', spellcheck: false, autocomplete: 'off' } as const;
 
 /**
  * Returns a function that builds the attributes of filter fields, whose values the URL contains.
- * @param unknown filter with an unknown user name.
+ * @param unknown filter whose text does not find exactly one user.
  */
 export const createFilter =
   (query: URLSearchParams, problem: ProblemError | undefined, unknown: string | undefined) =>
@@ -15,7 +15,7 @@ export const createFilter =
     value: query.get(name) ?? '',
     error:
       unknown === name
-        ? 'is not the username of any user'
+        ? 'does not match exactly one user'
         : problem?.code === 'invalid_parameter' && problem.detail.includes(name)
           ? 'is invalid'
           : '',

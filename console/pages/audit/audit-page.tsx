@@ -19,7 +19,7 @@ const INITIAL_CHANGES = 3;
 const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
-  { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} /> },
+  { name: 'time', title: 'Time', cell: ({ time }) => <Time at={time} isShort={false} /> },
   { name: 'action', title: 'Action', cell: ({ action }) => formatCode(action) },
   { name: 'actor', title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
   { name: 'target', title: 'Target', cell: ({ target }) => <Party {...target} /> },
@@ -84,7 +84,7 @@ export function AuditPage() {
         getKey={({ id }) => id}
         isLoading={isLoading && !data}
         hasFailed={problem !== undefined && !data}
-        empty="No events match these filters."
+        empty={data?.unknown ? 'No events are shown for an unknown user.' : 'No events match these filters.'}
       />
       <Pager
         count={data?.count}

@@ -29,7 +29,7 @@ export interface Events {
   next: string;
   /** Download URL of all events in the list. */
   file: string;
-  /** Filter with an unknown user name. */
+  /** Filter with an text that does not find exactly one user. */
   unknown?: string;
 }
 

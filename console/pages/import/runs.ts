@@ -34,7 +34,7 @@ interface RunList {
   count: number;
   runs: Run[];
   next: string;
-  /** Filter with an unknown user name. */
+  /** Filter with an text that does not find exactly one user. */
   unknown?: string;
 }
 

@@ -1,13 +1,9 @@
 import { useId } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import { loadUser } from '../../api/users.js';
+import { UUID, findMatches, loadUser } from '../../api/users.js';
 import { useDelayed } from '../../lib/use-delayed.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { LabelledField } from '../../parts/field.js';
-import { searchUsers } from '../users/search.js';
-
-const UUID = /^[0-9a-f-]{36}$/i;
-const MAX_SUGGESTIONS = 8;
 
 interface ManagerProps {
   value: string;
@@ -15,20 +11,18 @@ interface ManagerProps {
   error: string | undefined;
 }
 
-/** Input for the manager's UUID. While the user types a name, the browser suggests matching users. */
+/** Input for the manager, as a UUID or as text that finds one user. While the user types, the browser suggests users. */
 export function ManagerField({ value, onValue, error }: ManagerProps) {
   const id = useId();
   const text = useDelayed(value.trim(), 250);
-  const searchText = text.length > 1 && !UUID.test(text) ? text : undefined;
-  const matches = useResource(searchText, (signal) =>
-    searchUsers(new URLSearchParams({ q: searchText ?? '' }), signal, MAX_SUGGESTIONS),
+  const isSearch = text.length > 1;
+  const { data } = useResource(isSearch ? text : undefined, async (signal) =>
+    UUID.test(text) ? [(await loadUser(text, signal)).user] : findMatches(text, signal),
   );
-  const isChosen = UUID.test(value.trim());
-  const chosen = useResource(isChosen ? value.trim() : undefined, (signal) => loadUser(value.trim(), signal));
+  const matches = isSearch && data ? data : [];
+  const [user, other] = matches;
   const hint =
-    isChosen && chosen.data
-      ? `${getDisplayName(chosen.data.user)}, ${chosen.data.user.email}`
-      : 'Type a name and choose a user.';
+    user && !other ? `${getDisplayName(user)}, ${user.email}` : 'Type a name or username, or choose a user.';
   return (
     <div>
       <LabelledField name="manager_uuid" error={error} hint={hint}>
@@ -38,7 +32,7 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
             id={input}
             name="manager_uuid"
             list={id}
-            value={value}
+            value={user?.uuid === value ? user.username : value}
             autocomplete="off"
             spellcheck={false}
             aria-invalid={error ? true : undefined}
@@ -50,12 +44,11 @@ export function ManagerField({ value, onValue, error }: ManagerProps) {
         )}
       </LabelledField>
       <datalist id={id}>
-        {searchText &&
-          matches.data?.users.map((user) => (
-            <option key={user.uuid} value={user.uuid}>
-              {`${getDisplayName(user)} · ${text} · ${user.email}`}
-            </option>
-          ))}
+        {matches.map((each) => (
+          <option key={each.uuid} value={each.username}>
+            {`${getDisplayName(each)} · ${text} · ${each.email}`}
+          </option>
+        ))}
       </datalist>
     </div>
   );
