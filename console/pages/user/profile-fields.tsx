@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { ProblemError } from '../../api/problem.js';
-import { useRoles } from '../../api/roles.js';
+import { ROLE_RIGHTS, useRoles } from '../../api/roles.js';
 import { CheckField, LongField, TextField } from '../../parts/field.js';
 import { CONTACTS, type Draft, LINES, type Value, canEdit } from './draft.js';
 import { ManagerField } from './manager-field.js';
@@ -104,6 +104,7 @@ function Roles(props: {
   const all = useRoles(value);
   return (
     <Group title="Roles" error={error}>
+      <p class="hint">{ROLE_RIGHTS}</p>
       <div class="choices">
         {all.map((role) => (
           <CheckField

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { useRoles } from '../../api/roles.js';
+import { ROLE_RIGHTS, useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, toHref, useUrl } from '../../lib/url.js';
 import { SelectField } from '../../parts/field.js';
@@ -34,7 +34,7 @@ export function UsersPage({ user }: { user: User }) {
     setChosen({ filters, selection: next });
   };
   const manager = query.get('manager_uuid');
-  const isSearch = (query.get('q') ?? '') !== '';
+  const text = query.get('q') ?? '';
   return (
     <Page
       title="Users"
@@ -43,7 +43,7 @@ export function UsersPage({ user }: { user: User }) {
           <ColumnChoice chosen={columns} />
           {isWebmaster(user) && (
             <>
-              <a class="button" href={toHref('/users/deleted')}>
+              <a class="button" href={toHref('/users/deleted', { q: text })}>
                 Deleted users
               </a>
               <a class="button primary" href={toHref('/users/new')}>
@@ -69,6 +69,7 @@ export function UsersPage({ user }: { user: User }) {
       {isWebmaster(user) && (
         <SelectionBar selection={selection} count={data?.count ?? 0} query={searchQuery} onChange={select} />
       )}
+      {isWebmaster(user) && query.get('role') && <p class="muted">{ROLE_RIGHTS}</p>}
       {manager && (
         <p>
           Direct reports of <UserLink id={manager} />. <a href={toHref('/users')}>Show all users</a>
@@ -82,14 +83,24 @@ export function UsersPage({ user }: { user: User }) {
           columns={isWebmaster(user) ? [createSelectionColumn(selection, data, select), ...columns] : columns}
           rows={data?.users ?? []}
           getKey={(each) => each.uuid}
-          sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
+          sort={query.get('sort') ?? (text ? '' : 'updated')}
           order={query.get('order') === 'asc' ? 'asc' : 'desc'}
           onSort={(sort, order) => {
             setQuery({ sort, order, after: undefined });
           }}
           isLoading={isLoading}
           hasFailed={problem !== undefined && !data}
-          empty="No users match."
+          empty={
+            <>
+              No users match.
+              {isWebmaster(user) && text && (
+                <>
+                  {' '}
+                  <a href={toHref('/users/deleted', { q: text })}>Search the deleted users</a>
+                </>
+              )}
+            </>
+          }
         />
       )}
       <Pager
