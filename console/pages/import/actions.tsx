@@ -72,7 +72,7 @@ const createRejection = (run: Run): RunAction => ({
   label: 'Reject',
   buttonText: 'Reject',
   kind: 'danger',
-  explanation: `This file will not be applied. ${formatCount(countChanged(run), 'user')} will stay unchanged.`,
+  explanation: `The plan will not be applied. It would affect ${formatCount(countChanged(run), 'user')}.`,
   successText: 'The import was rejected.',
   send: (id, reason) => unwrap(api.POST('/api/0.3/imports/{import_id}/reject', toParams(id, reason))),
 });
