@@ -1,10 +1,10 @@
 import { useResource } from '../../api/resource.js';
 import { DELETED_PAGE, loadDeletedUsers } from '../../api/users.js';
-import { formatCount } from '../../lib/text.js';
-import { setQuery, toHref, useUrl } from '../../lib/url.js';
+import { toHref, useUrl } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { Page } from '../../parts/page.js';
+import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { SearchField } from '../../parts/search-field.js';
 import { Table } from '../../parts/table.js';
@@ -18,10 +18,7 @@ export function DeletedUsersPage() {
   const { data, problem, isLoading } = useResource(`${offset} ${search}`, (signal) =>
     loadDeletedUsers({ offset, ...(search && { search }) }, signal),
   );
-  const count = data?.count ?? 0;
-  const move = (to: number) => () => {
-    setQuery({ after: to > 0 ? String(to) : undefined });
-  };
+  const end = offset + DELETED_PAGE;
   return (
     <Page
       title="Deleted users"
@@ -62,21 +59,12 @@ export function DeletedUsersPage() {
           { name: 'removal', title: 'Final removal', cell: (user) => <Time at={user.final_removal} /> },
         ]}
       />
-      <nav class="pager" aria-label="Pages">
-        <span>{formatCount(count, 'deleted user')}</span>
-        <span class="buttons">
-          {offset > 0 && (
-            <button type="button" onClick={move(offset - DELETED_PAGE)}>
-              Previous
-            </button>
-          )}
-          {offset + DELETED_PAGE < count && (
-            <button type="button" onClick={move(offset + DELETED_PAGE)}>
-              Next
-            </button>
-          )}
-        </span>
-      </nav>
+      <Pager
+        count={data?.count}
+        shown={data?.users.length ?? 0}
+        unit={['deleted user', 'deleted users']}
+        next={data && end < data.count ? String(end) : ''}
+      />
     </Page>
   );
 }
