@@ -178,10 +178,8 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.waitForTitle(/Hopper/);
     await page.page.locator(`dd a[href$="${namesake.uuid}"]`).waitFor();
     await page.button('Edit').click();
-    await page.page.waitForFunction(
-      (name) => document.querySelector<HTMLInputElement>('[name=manager_uuid]')?.value === name,
-      namesake.username,
-    );
+    await page.waitForText(`Ada Lovelace, ${namesake.email}`);
+    expect(await page.field('Manager').inputValue()).toBe(namesake.username);
     await page.button('Discard').click();
     await page.button('Generate password').first().click();
     await page.button('Generate').click();
