@@ -8,6 +8,7 @@ import {
   unwrap,
   toReasonHeader,
 } from './client.js';
+import { ProblemError } from './problem.js';
 
 /** A user with the ETag of this version. */
 export interface UserVersion {
@@ -34,14 +35,18 @@ export async function saveUser(
 ): Promise<UserVersion> {
   const params = { ...toParams(user.uuid), header: { 'If-Match': etag } };
   const { data, headers } = await unwrap(
-    api.PUT('/api/0.3/users/{user_id}', { params, body, ...toReasonHeader(reason) }),
+    api.PUT('/api/0.3/users/{user_id}', {
+      params,
+      body: await resolveManager(body),
+      ...toReasonHeader(reason),
+    }),
   );
   return { user: data, etag: headers.get('etag') ?? '' };
 }
 
 /** Creates a user. @returns the uuid. */
 export async function createUser(body: UserInput): Promise<string> {
-  const input = body as UserInput & { username: string; email: string }; // the form requires both
+  const input = (await resolveManager(body)) as UserInput & { username: string; email: string }; // the form requires both
   return (await unwrap(api.POST('/api/0.3/users', { body: input }))).data.uuid;
 }
 
@@ -111,9 +116,37 @@ export function loadHistory(id: string, after: string, signal: AbortSignal) {
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Returns the id for typed text: an id or a user name. @returns undefined for an unknown user name. */
+/** Returns the id for typed text: an id, or what finds one user or deleted user. @returns undefined otherwise. */
 export async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {
   if (UUID.test(typed)) return typed;
-  const params = { query: { username: typed, limit: 1 } };
-  return (await unwrap(api.GET('/api/0.3/users/search', { params, signal }))).data.Results[0]?.uuid;
+  const found = await findMatches(typed, signal);
+  const users = found.length > 0 ? found : (await loadDeletedUsers({ search: typed }, signal)).rows;
+  return users.length === 1 ? users[0]?.uuid : undefined;
+}
+
+const MAX_MATCHES = 8;
+
+/** Finds the users that typed text can mean: the user with this username, or else the results of a search. */
+export async function findMatches(typed: string, signal?: AbortSignal): Promise<User[]> {
+  for (const query of [{ username: typed }, { find: typed, limit: MAX_MATCHES }]) {
+    const call = api.GET('/api/0.3/users/search', { params: { query }, ...(signal && { signal }) });
+    const { Results: users } = (await unwrap(call)).data;
+    if (users.length > 0) return users;
+  }
+  return [];
+}
+
+/** Replaces the typed manager of a request with the id. @throws ProblemError if the text does not find one user. */
+export async function resolveManager<T extends { manager_uuid?: string | null }>(body: T): Promise<T> {
+  const typed = body.manager_uuid?.trim();
+  if (!typed || UUID.test(typed)) return body;
+  const [user, other] = await findMatches(typed);
+  if (user && !other) return { ...body, manager_uuid: user.uuid };
+  const message = other ? 'fits several users. Choose one of the suggestions' : 'must be an existing user';
+  throw new ProblemError(422, {
+    code: 'validation_failed',
+    title: 'The request contains invalid values',
+    detail: `Manager ${message}.`,
+    errors: [{ field: 'manager_uuid', code: 'unknown_reference', message }],
+  });
 }

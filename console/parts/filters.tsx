@@ -4,7 +4,7 @@ import { LabelledField, type TextProps } from './field.js';
 import type { LoadedList } from './list.js';
 
 /** Attributes for a person filter, which accepts what `findId` finds. */
-export const NAME_INPUT = { placeholder: 'username or id', spellcheck: false, autocomplete: 'off' } as const;
+export const NAME_INPUT = { placeholder: 'name or id', spellcheck: false, autocomplete: 'off' } as const;
 
 /** Returns a function that builds the attributes of the filter fields of a list, whose values the URL contains. */
 export const createFilter =
@@ -14,7 +14,7 @@ export const createFilter =
     value: query.get(name) ?? '',
     error:
       data?.unknown === name
-        ? 'is not the username of any user'
+        ? 'does not match exactly one user'
         : problem?.code === 'invalid_parameter' && problem.detail.includes(name)
           ? 'is invalid'
           : '',
@@ -26,7 +26,7 @@ const PEOPLE = ['actor', 'target'];
 
 /**
  * Reads the filters of a list from the URL, with times in UTC and ids instead of user names.
- * @returns the filters, and the name of a filter with an unknown user name.
+ * @returns the filters, and the name of a filter whose text does not find exactly one user.
  */
 export async function readFilters(
   page: URLSearchParams,

@@ -121,10 +121,10 @@ describeConsole('daily work in the console', (service) => {
     await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
     page = await service.openAsAdmin('/console/audit');
     await page.waitForText('Nothing is sealed yet');
-    await page.field('Target').fill(name);
+    await page.field('Target').fill(`${name}@example.org`);
     await page.field('Action').selectOption('user.blocked');
     await page.waitForText('1 event');
-    await page.waitForPath(`/console/audit?target=${name}&action=user.blocked`);
+    await page.waitForPath(`/console/audit?target=${name}%40example.org&action=user.blocked`);
     expect((await page.readRows('Audit')).map(([, what]) => what)).toEqual(['User blocked']);
     expect((await page.readRows('Audit')).map((cells) => cells[3])).toEqual([`User ${name}`]);
     await page.page.reload();
@@ -135,8 +135,12 @@ describeConsole('daily work in the console', (service) => {
     await page.page.getByText(/^and \d+ more$/).click();
     await page.waitForText(MARKUP);
     await page.field('Actor').fill('nobody');
-    await page.waitForText('Actor is not the username of any user.');
+    await page.waitForText('Actor does not match exactly one user.');
     await page.field('Actor').fill('admin');
     await page.waitForText('No events match these filters.');
+    await service.key.delete(`/users/${String(uuid)}`);
+    await page.field('Actor').fill('');
+    await page.field('Target').fill(name);
+    await page.waitForText('3 events');
   });
 });

@@ -61,11 +61,11 @@ describeConsole('imports in the console', (service) => {
     expect(body.Results[0].email).toBe('ada.approved@example.org');
   });
 
-  test('the rejection dialog shows how many users stay unchanged', async () => {
+  test('the rejection dialog shows how many users the plan would affect', async () => {
     const run = await parkRun('rejected');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
     await page.button('Reject').click();
-    await page.waitForText(/This file will not be applied\. 8 users will stay unchanged\./);
+    await page.waitForText(/The plan will not be applied\. It would affect 8 users\./);
     await page.dialog.getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);
@@ -112,6 +112,8 @@ describeConsole('imports in the console', (service) => {
     await page.field('E-Mail, line 2').fill('mia.fix@example.org');
     await page.field('Surname, line 3').fill('=Report');
     await page.field('Link to this user').first().check();
+    await page.page.locator('.corrected').getByRole('link', { name: 'line 2' }).click();
+    await page.page.locator('#cell-2-0:focus').waitFor();
     for (const viewport of [NARROW, WIDE]) {
       await page.page.setViewportSize(viewport);
       expect([await page.hasOverflow(), await page.findViolations()]).toEqual([false, []]);
@@ -161,7 +163,7 @@ describeConsole('imports in the console', (service) => {
     const table = page.page.getByRole('region', { name: 'Imports', exact: true });
     expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     await page.field('Started by').fill('nobody');
-    await page.waitForText('is not the username of any user');
+    await page.waitForText('does not match exactly one user');
   });
 
   test('the list of imports shows progress without a reload', async () => {

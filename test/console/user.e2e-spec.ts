@@ -162,8 +162,18 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.waitForText('Username is already used by admin.');
     expect(await page.page.getByText(/Request/).count()).toBe(0);
     await page.field('Username').fill('grace');
+    const namesake = await create(service.key, { firstname: 'Ada', surname: 'Lovelace' });
+    await page.field('Manager').fill('ada lovelace');
+    await page.button('Create user').click();
+    await page.waitForText(/Manager fits several users/);
+    await page.field('Manager').fill(namesake.email);
     await page.button('Create user').click();
     await page.waitForTitle(/Hopper/);
+    await page.page.locator(`dd a[href$="${namesake.uuid}"]`).waitFor();
+    await page.button('Edit').click();
+    await page.waitForText(`Ada Lovelace, ${namesake.email}`);
+    expect(await page.field('Manager').inputValue()).toBe(namesake.username);
+    await page.button('Discard').click();
     await page.button('Generate password').first().click();
     await page.button('Generate').click();
     const password = await page.dialog.locator('code').innerText();
@@ -192,6 +202,9 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.page.getByText(report.username).first().waitFor();
     await open();
     await page.button('Delete').click();
+    await page.waitForText(
+      '1 direct report will have no manager, even after a restore. Set another manager first.',
+    );
     await page.field('Reason (optional)').fill('left the company');
     await page.dialog.getByRole('button', { name: 'Delete' }).click();
     await page.waitForText(/by admin: left the company\. After/);

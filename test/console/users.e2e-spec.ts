@@ -39,7 +39,7 @@ describeConsole('the list of users in the console', (service) => {
     await page.waitForText('1 user');
     for (const typed of ['@ada.example.org', '7946 0958', 'ada@ada.example.org', 'none such', 'oedip']) {
       await page.field('Search').fill(typed);
-      await page.waitForText(typed === 'none such' ? 'No users match.' : '1 user');
+      await page.waitForText(typed === 'none such' ? 'No users match. Search the deleted users' : '1 user');
       if (typed !== 'none such') expect(await readFirst()).toContain('Ada Lovelace');
     }
     await page.page.goBack();

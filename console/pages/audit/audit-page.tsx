@@ -21,7 +21,7 @@ const MAX_LENGTH = 80;
 const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
-  { title: 'Time', cell: ({ time }) => <Time at={time} /> },
+  { title: 'Time', cell: ({ time }) => <Time at={time} isShort={false} /> },
   { title: 'Action', cell: ({ action }) => formatCode(action) },
   { title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
   { title: 'Target', cell: ({ target }) => <PartyName of={target} /> },
@@ -71,7 +71,9 @@ export function AuditPage() {
         unit="event"
         columns={COLUMNS}
         getKey={({ id }) => id}
-        empty="No events match these filters."
+        empty={
+          list.data?.unknown ? 'No events are shown for an unknown user.' : 'No events match these filters.'
+        }
       />
     </Page>
   );

@@ -68,7 +68,7 @@ const createApproval = (run: Run): RunAction => ({
 const createRejection = (run: Run): RunAction => ({
   text: 'Reject',
   isDangerous: true,
-  explanation: `This file will not be applied. ${formatCount(countChanged(run), 'user')} will stay unchanged.`,
+  explanation: `The plan will not be applied. It would affect ${formatCount(countChanged(run), 'user')}.`,
   successText: 'The import was rejected.',
   path: '/api/0.3/imports/{import_id}/reject',
 });

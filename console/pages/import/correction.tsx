@@ -38,12 +38,20 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
   const count = getCount(run, 'error');
   const end = Math.min(start + PAGE, file.rows.length);
 
+  /** Shows the page of the table with a line, and focuses its first cell. Edited cells are kept. */
+  const showLine = (line: number): boolean => {
+    const index = file.rows.findIndex((row) => row.line === line);
+    if (index < 0) return false;
+    setStart(index - (index % PAGE));
+    requestAnimationFrame(() => document.getElementById(`cell-${line}-0`)?.focus());
+    return true;
+  };
   const listErrors = (row: FailedRow, column: number) =>
     (rowsByLine.get(row.line)?.errors ?? [])
       .filter((error) => findColumn(file, row, error) === column)
       .map((error) => (
         <p key={error.field + error.code} class="error">
-          {column < 0 && getLabel(error.field)} <RowError run={run} error={error} />
+          {column < 0 && getLabel(error.field)} <RowError run={run} error={error} onLine={showLine} />
         </p>
       ));
   const showPerson = (row: FailedRow) => {
@@ -73,6 +81,7 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
     return (
       <div class={`field${isWrong ? ' wrong' : ''}`}>
         <input
+          id={`cell-${row.line}-${column}`}
           aria-label={`${title}, line ${row.line}`}
           aria-invalid={isWrong ? true : undefined}
           aria-describedby={isWrong ? id : undefined}

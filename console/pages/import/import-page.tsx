@@ -61,7 +61,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
           </p>
         )}
         {(isWorking(run) || listOutcomes(run).length > 0) && (
-          <Card title={isWaiting(run) ? 'Planned changes' : 'Outcome'}>
+          <Card title={getCountsTitle(run)}>
             {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
             <Legend run={run} isPlan={isWaiting(run)} />
           </Card>
@@ -77,6 +77,12 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
       </div>
     </Page>
   );
+}
+
+/** Returns the title of the counts. The counts of a plan that was not applied stay. */
+function getCountsTitle(run: Run): string {
+  if (isWaiting(run)) return 'Planned changes';
+  return run.state === 'rejected' || run.state === 'superseded' ? 'Changes that were not applied' : 'Outcome';
 }
 
 /** Options that the page header already shows. */
@@ -112,10 +118,11 @@ function Failure({ run }: { run: Run }) {
 }
 
 function Details({ run }: { run: Run }) {
-  const options = Object.entries(run.options).filter(
-    ([name, value]) => !IN_HEADER.includes(name) && value !== false && value !== 'none',
-  );
   const isFile = !run.reverts && !run.change;
+  const isShown = (name: string) => (isFile ? !IN_HEADER.includes(name) : name === 'allow_privileged');
+  const options = Object.entries(run.options).filter(
+    ([name, value]) => isShown(name) && value !== false && value !== 'none',
+  );
   return (
     <Card title="Details">
       <FactList

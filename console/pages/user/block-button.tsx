@@ -6,6 +6,7 @@ import { ConfirmButton } from '../../parts/dialog.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { showToast } from '../../parts/toast.js';
 import { type UserVersion, loadSessions, loadUser, saveUser } from '../../api/users.js';
+import { ReportsNote } from './reports-note.js';
 
 interface BlockProps {
   version: UserVersion;
@@ -37,7 +38,7 @@ export function BlockButton({ version, onChange }: BlockProps) {
       {isActive ? (
         <BlockEffect user={user} />
       ) : (
-        <p>{name} can sign in again, with the same roles and the same password.</p>
+        <p>{name} can sign in again. The roles and the password, if there is one, are unchanged.</p>
       )}
     </ConfirmButton>
   );
@@ -46,10 +47,13 @@ export function BlockButton({ version, onChange }: BlockProps) {
 function BlockEffect({ user }: { user: User }) {
   const sessions = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
   return (
-    <p>
-      {getDisplayName(user)} can no longer sign in. {formatEndingSessions(sessions.data?.length)} The profile,
-      the roles and the history are kept.
-    </p>
+    <>
+      <p>
+        {getDisplayName(user)} can no longer sign in. {formatEndingSessions(sessions.data?.length)} The
+        profile, the roles and the history are kept.
+      </p>
+      <ReportsNote uuid={user.uuid} effect="will keep this manager." />
+    </>
   );
 }
 

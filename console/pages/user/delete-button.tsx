@@ -4,6 +4,7 @@ import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { ConfirmButton } from '../../parts/dialog.js';
 import { showToast } from '../../parts/toast.js';
+import { ReportsNote } from './reports-note.js';
 
 /** Deletes a user after a confirmation. For a Webmaster, the operator must type the username. */
 export function DeleteButton({ version }: { version: UserVersion }) {
@@ -25,6 +26,10 @@ export function DeleteButton({ version }: { version: UserVersion }) {
         {name} can no longer sign in and leaves all groups. You can restore the user for a limited time. To
         keep the record, block the user instead.
       </p>
+      <ReportsNote
+        uuid={user.uuid}
+        effect="will have no manager, even after a restore. Set another manager first."
+      />
     </ConfirmButton>
   );
 }

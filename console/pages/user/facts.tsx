@@ -8,7 +8,7 @@ import { Card, FactList, type Facts } from '../../parts/page.js';
 import { Tags } from '../../parts/pill.js';
 import { Time } from '../../parts/time.js';
 import { findLatestEvent, loadGroups } from '../../api/users.js';
-import { searchUsers } from '../users/search.js';
+import { useReportCount } from './reports-note.js';
 
 const NONE = <span class="none">none</span>;
 
@@ -19,8 +19,7 @@ function useOrigin({ uuid, updated, status, managed_by, managed_part, blocked_by
   const block = useResource(status === 'Blocked' ? key : undefined, (signal) =>
     findLatestEvent(uuid, { action: ['user.blocked'] }, signal),
   );
-  const search = new URLSearchParams({ manager_uuid: uuid });
-  const reports = useResource(uuid, (signal) => searchUsers(search, signal, 1));
+  const reports = useReportCount(uuid);
   return [
     ['Data set', managed_by ? [managed_by, managed_part].filter(Boolean).join(', part ') : NONE],
     [getLabel('last_import'), byImport.data && <EventSource event={byImport.data} />],
@@ -36,8 +35,8 @@ function useOrigin({ uuid, updated, status, managed_by, managed_part, blocked_by
     ],
     [
       'Direct reports',
-      reports.data?.count ? (
-        <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports.data.count, 'user')}</a>
+      reports > 0 ? (
+        <a href={toHref('/users', { manager_uuid: uuid })}>{formatCount(reports, 'user')}</a>
       ) : (
         NONE
       ),

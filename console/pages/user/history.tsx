@@ -42,7 +42,7 @@ function Event({ event }: { event: HistoryEvent }) {
           by <ActorName actor={actor} />
         </span>
         <span class="muted small">
-          <Time at={time} />
+          <Time at={time} isShort={false} />
         </span>
       </div>
       {reason && <p class="reason">{reason}</p>}

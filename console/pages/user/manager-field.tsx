@@ -1,27 +1,22 @@
 import { useId } from 'preact/hooks';
 import { useResource } from '../../api/resource.js';
-import { UUID, loadUser } from '../../api/users.js';
+import { UUID, findMatches, loadUser } from '../../api/users.js';
 import { useDelayed } from '../../lib/use-delayed.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { LabelledField, type TextProps } from '../../parts/field.js';
-import { searchUsers } from '../users/search.js';
 
-const MAX_SUGGESTIONS = 8;
-
-/** Input for the manager's UUID. While the user types a name, the browser suggests matching users. */
+/** Input for the manager, as a UUID or as text that finds one user. While the user types, the browser suggests users. */
 export function ManagerField({ value, onValue, ...field }: TextProps) {
   const id = useId();
   const text = useDelayed(value.trim(), 250);
-  const searchText = text.length > 1 && !UUID.test(text) ? text : undefined;
-  const matches = useResource(searchText, (signal) =>
-    searchUsers(new URLSearchParams({ q: searchText ?? '' }), signal, MAX_SUGGESTIONS),
+  const isSearch = text.length > 1;
+  const { data } = useResource(isSearch ? text : undefined, async (signal) =>
+    UUID.test(text) ? [(await loadUser(text, signal)).user] : findMatches(text, signal),
   );
-  const isChosen = UUID.test(value.trim());
-  const chosen = useResource(isChosen ? value.trim() : undefined, (signal) => loadUser(value.trim(), signal));
+  const matches = isSearch && data ? data : [];
+  const [user, other] = matches;
   const hint =
-    isChosen && chosen.data
-      ? `${getDisplayName(chosen.data.user)}, ${chosen.data.user.email}`
-      : 'Type a name and choose a user.';
+    user && !other ? `${getDisplayName(user)}, ${user.email}` : 'Type a name or username, or choose a user.';
   return (
     <div>
       <LabelledField {...field} hint={hint}>
@@ -30,7 +25,7 @@ export function ManagerField({ value, onValue, ...field }: TextProps) {
             {...attributes}
             type="text"
             list={id}
-            value={value}
+            value={user?.uuid === value ? user.username : value}
             autocomplete="off"
             spellcheck={false}
             onInput={(event) => onValue(event.currentTarget.value)}
@@ -38,12 +33,11 @@ export function ManagerField({ value, onValue, ...field }: TextProps) {
         )}
       </LabelledField>
       <datalist id={id}>
-        {searchText &&
-          matches.data?.rows.map((user) => (
-            <option key={user.uuid} value={user.uuid}>
-              {`${getDisplayName(user)} · ${text} · ${user.email}`}
-            </option>
-          ))}
+        {matches.map((each) => (
+          <option key={each.uuid} value={each.username}>
+            {`${getDisplayName(each)} · ${text} · ${each.email}`}
+          </option>
+        ))}
       </datalist>
     </div>
   );

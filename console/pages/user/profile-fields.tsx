@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { ProblemError } from '../../api/problem.js';
+import { ROLE_RIGHTS } from '../../api/roles.js';
 import { getLabel } from '../../lib/text.js';
 import { CheckField, LongField, RoleFields, TextField } from '../../parts/field.js';
 import { CHECKBOXES, CONTACTS, type Draft, LINES, NETWORKS, type Value, canEdit } from './draft.js';
@@ -47,6 +48,7 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
       </Group>
       {canEditField('roles') && (
         <Group title="Roles" error={problem?.getFieldError('roles')}>
+          <p class="hint">{ROLE_RIGHTS}</p>
           <RoleFields
             chosen={toList(draft['roles'])}
             onChange={(roles) => setField('roles')(roles.toSorted())}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { type ListPage, type User, api, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 import { useRoles } from '../../api/roles.js';
+import { resolveManager } from '../../api/users.js';
 import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
@@ -67,7 +68,7 @@ const ACTIONS: readonly BulkAction[] = [
   { label: 'Reactivate', toChange: () => ({ status: 'Active' }) },
   { label: 'Add role', field: 'role', toChange: (role) => ({ add_roles: [role] }) },
   { label: 'Remove role', field: 'role', toChange: (role) => ({ remove_roles: [role] }) },
-  { label: 'Set manager', field: 'manager_uuid', toChange: (manager) => ({ manager_uuid: manager.trim() }) },
+  { label: 'Set manager', field: 'manager_uuid', toChange: (manager) => ({ manager_uuid: manager }) },
   { label: 'Set data set', field: 'dataset', toChange: (dataset) => ({ dataset }) },
   { label: 'Delete', toChange: () => ({ delete: true }) },
 ];
@@ -87,7 +88,7 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
   const selected = isAll ? count : ids.size;
   if (selected === 0) return null;
   return (
-    <div class="note info buttons" role="group" aria-label="Selected users">
+    <div class="note info buttons selection" role="group" aria-label="Selected users">
       <span role="status">{formatCount(selected, 'user')} selected</span>
       {!isAll && count > ids.size && (
         <Button
@@ -127,13 +128,16 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
   const value = chosen ?? (field === 'role' ? (roles[0] ?? '') : '');
   const plan = async (reason: string): Promise<void> => {
     const options = { reason, dry_run: true, allow_privileged: isPrivileged };
-    const body: BulkChange = { ...users, change: toChange(value), ...options };
+    const body: BulkChange = { ...users, change: await resolveManager(toChange(value)), ...options };
     const { data } = await unwrap(api.POST('/api/0.3/imports', { body }));
     navigate(toHref(`/imports/${data.id}`));
   };
   return (
     <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
-      <p>The plan is shown first. Nothing changes until you apply it, and it can be reverted later.</p>
+      <p>
+        The plan is shown first. Nothing changes until you apply it, and it can be reverted later.
+        {toChange('').delete && ' Direct reports of deleted users lose their manager, even after a revert.'}
+      </p>
       {field === 'role' && (
         <SelectField name="role" value={value} choices={toChoices(roles)} onValue={setChosen} />
       )}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { useRoles } from '../../api/roles.js';
+import { ROLE_RIGHTS, useRoles } from '../../api/roles.js';
 import { isWebmaster } from '../../api/session.js';
 import { setQuery, toHref, useUrl } from '../../lib/url.js';
 import { LinkButton } from '../../parts/button.js';
@@ -29,7 +29,7 @@ export function UsersPage({ user }: { user: User }) {
   const selection = chosen.filters === filters ? chosen.selection : NO_SELECTION;
   const select = (next: Selection): void => setChosen({ filters, selection: next });
   const manager = query.get('manager_uuid');
-  const isSearch = (query.get('q') ?? '') !== '';
+  const text = query.get('q') ?? '';
   return (
     <Page
       title="Users"
@@ -38,7 +38,7 @@ export function UsersPage({ user }: { user: User }) {
           <ColumnChoice chosen={columns} />
           {isFull && (
             <>
-              <LinkButton text="Deleted users" href={toHref('/users/deleted')} />
+              <LinkButton text="Deleted users" href={toHref('/users/deleted', { q: text })} />
               <LinkButton text="New user" isPrimary href={toHref('/users/new')} />
               <LinkButton
                 text="Export"
@@ -61,6 +61,7 @@ export function UsersPage({ user }: { user: User }) {
           onChange={select}
         />
       )}
+      {isFull && query.get('role') && <p class="muted">{ROLE_RIGHTS}</p>}
       {manager && (
         <p>
           Direct reports of <UserLink id={manager} />. <a href={toHref('/users')}>Show all users</a>
@@ -72,10 +73,20 @@ export function UsersPage({ user }: { user: User }) {
         unit="user"
         columns={isFull ? [createSelectionColumn(selection, list.data, select), ...columns] : columns}
         getKey={(each) => each.uuid}
-        sort={query.get('sort') ?? (isSearch ? '' : 'updated')}
+        sort={query.get('sort') ?? (text ? '' : 'updated')}
         order={query.get('order') === 'asc' ? 'asc' : 'desc'}
         onSort={(sort, order) => setQuery({ sort, order, after: undefined })}
-        empty="No users match."
+        empty={
+          <>
+            No users match.
+            {isFull && text && (
+              <>
+                {' '}
+                <a href={toHref('/users/deleted', { q: text })}>Search the deleted users</a>
+              </>
+            )}
+          </>
+        }
       />
     </Page>
   );
