@@ -9,15 +9,10 @@ import {
 } from '../../src/import/mapping/template.js';
 
 /** Renders a template for a row of the source. */
-function renderRow(text: string, row: Record<string, string>): string {
-  const names = Object.keys(row);
-  const template = parseTemplate(text);
-  const bound = template.flatMap((part) =>
-    typeof part === 'string' ? [] : [part.columns.map((name) => names.indexOf(name))],
-  );
-  return renderTemplate(template, bound, (index) => Object.values(row)[index] ?? '');
-}
+const renderRow = (text: string, row: Record<string, string>): string =>
+  renderTemplate(parseTemplate(text), (name) => row[name] ?? '');
 
+const NO_ALTERNATIVE = 'must have a column before each || and a column or a text after it';
 const ROW = {
   Email: 'Ann@Example.org',
   Fore: 'Zoë',
@@ -64,6 +59,14 @@ test.each([
   ['{pair:before:\\:}', 'Müller, Jörg, Dr.'],
   ['{pair:after:upper}', ''],
   ['{Fore:lower}.{Sur:ascii:unique}', 'zoë.Angstrom-Ost'],
+  ['{Email} || {Fore}@x.org', 'Ann@Example.org'],
+  ['{none}-{none} || {Fore}@x.org', 'Zoë@x.org'],
+  ['{none}||{none|none}@x.org||{Sur:ascii:unique}', 'Angstrom-Ost'],
+  ['{Fore:digits} || {pair:after:;} || no number', 'no number'],
+  ['{none} || {none}', ''],
+  ['{none} ||  {c\\|d} ', ' bar '],
+  ['{Fore} \\|| {c\\|d}', 'Zoë || bar'],
+  ['{Fore}|\\| {Sur:digits}|', 'Zoë|| |'],
 ])('the profile template %j is rendered as %j', (text, expected) => {
   expect(renderRow(text, ROW)).toBe(expected);
 });
@@ -87,6 +90,13 @@ test.each([
   ['{Fore:unique}@example.org', 'may use unique only as the last function, at the end of the template'],
   ['{Fore:unique:unique}', 'may use unique only as the last function, at the end of the template'],
   ['{mail:lower|upn}', 'has a function before a |; put functions after the last column'],
+  ['{Fore:unique} || {Sur}', 'may use unique only as the last function, at the end of the template'],
+  ['{a:unique} || {b:unique}', 'may use unique only as the last function, at the end of the template'],
+  ['{a||b}', 'has a placeholder without a column'],
+  ['{a} || ', NO_ALTERNATIVE],
+  [' || {a}', NO_ALTERNATIVE],
+  ['{a} || || {b}', NO_ALTERNATIVE],
+  ['{a} || none || {b}', NO_ALTERNATIVE],
   ['x\\', 'ends with a single \\'],
   ['{a}'.repeat(21), 'may have at most 20 placeholders'],
   ['x'.repeat(501), 'may have at most 500 characters'],
@@ -95,9 +105,8 @@ test.each([
 });
 
 test('a template without columns is a constant', () => {
-  expect(sourcesOf(parseTemplate('{a|b}.{c}'))).toEqual(['a', 'b', 'c']);
-  expect(isConstant(parseTemplate('Active'))).toBe(true);
-  expect(isConstant(parseTemplate('x{a}'))).toBe(false);
+  expect(sourcesOf(parseTemplate('{a|b}.{c} || {d}'))).toEqual(['a', 'b', 'c', 'd']);
+  expect(parseTemplate('{a}x || Active').map(isConstant)).toEqual([false, true]);
 });
 
 describe('the result of a template', () => {

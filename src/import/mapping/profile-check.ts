@@ -154,10 +154,11 @@ class ProfileCheck {
       }
       if (isUnique(template) && column.field !== 'username')
         this.addValueError(field, 'may not use the function unique, which only Username supports; remove it');
-      if (!isConstant(template)) return;
+      const last = template.at(-1) ?? [];
+      if (!isConstant(last)) return;
       if (UNIQUE_FIELDS.includes(column.field))
         this.addValueError(field, 'must be a template such as {Email}, because the value must be unique');
-      else this.checkCell(field, column, template.join(''));
+      else this.checkCell(field, column, last.join(''));
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       this.addError(field, 'invalid_format', error.message);

@@ -71,7 +71,8 @@ export class ProfileInput extends ImportOptions {
       'Maps each import column to a constant or to a template of source columns. `{Mail}` inserts a column, ' +
       '`{Nickname|First name}` inserts the first column that is not blank, and `{Surname:ascii:lower}` applies functions: ' +
       '`lower`, `upper`, `title`, `ascii`, `german`, `trim`, `digits`, `pad:N`, `before:X`, `after:X`, and `unique` at the ' +
-      'end of a template for Username. `\\` escapes the next character.',
+      'end of a template for Username. `{Mail} || {No}@example.org` uses the first alternative that is not blank. ' +
+      '`\\` escapes the next character.',
   })
   @LimitSize({ members: MAX_COLUMNS, text: MAX_TEMPLATE })
   @IsObject()

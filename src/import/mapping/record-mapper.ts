@@ -7,7 +7,7 @@ import { type ImportOptions, IGNORED, type NamedProfile } from '../runs/import-o
 import { StatusDates } from './status-dates.js';
 import { UnlistedWords } from './unlisted-words.js';
 import { FUNCTION_NAMES } from './template-functions.js';
-import { splitOffFunction, sourcesOf, parseTemplate, renderTemplate } from './template.js';
+import { listPlaceholders, parseTemplate, renderTemplate, sourcesOf, splitOffFunction } from './template.js';
 
 /** Source value that stands for all unlisted values except blank ones. */
 const ANY_OTHER = '*';
@@ -251,19 +251,18 @@ export class RecordMapper {
     const template = parseTemplate(text);
     for (const name of sourcesOf(template))
       for (const index of this.indexes.get(toHeaderKey(name)) ?? []) this.inputs.add(index);
-    const bound = template.flatMap((part) => {
-      if (typeof part === 'string') return [];
-      const found = part.columns.flatMap((name) => this.findIndex(name) ?? []);
-      if (found.length === 0) {
-        const listed = part.columns.map(quote).join(' or ');
-        const message = `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.formatFunctionHint(part.columns)}`;
-        this.addError('missing_column', message);
-      }
-      return [found];
-    });
+    const indexes = new Map(sourcesOf(template).map((name) => [name, this.findIndex(name)]));
+    for (const { columns } of listPlaceholders(template)) {
+      if (columns.some((name) => indexes.get(name) !== undefined)) continue;
+      const listed = columns.map(quote).join(' or ');
+      const message = `The file has no column ${listed}, from which the profile ${this.profile.name} builds ${column.name}.${this.formatFunctionHint(columns)}`;
+      this.addError('missing_column', message);
+    }
     const toImported = this.createTranslator(column, column.name);
     return (cells) =>
-      toImported(renderTemplate(template, bound, (index) => toPlainCell(this.profile, cells[index] ?? '')));
+      toImported(
+        renderTemplate(template, (name) => toPlainCell(this.profile, cells[indexes.get(name) ?? -1] ?? '')),
+      );
   }
 
   /**

@@ -85,14 +85,9 @@ function rateTemplate(
   if (template === '' || template.length > MAX_TEMPLATE) return [];
   const isUnique = template.endsWith(':unique}');
   const parsed = parseTemplate(template.replace(/:unique}$/, '}'));
-  const indexes = parsed.flatMap((part) =>
-    typeof part === 'string'
-      ? []
-      : [part.columns.map((name) => sources.findIndex((each) => each.name.trim() === name))],
-  );
   const rows = sources[0]?.cells.length ?? 0;
   const values = Array.from({ length: rows }, (_, row) =>
-    renderTemplate(parsed, indexes, (index) => sources[index]?.cells[row] ?? ''),
+    renderTemplate(parsed, (column) => sources.find(({ name }) => name.trim() === column)?.cells[row] ?? ''),
   );
   const filled = values.filter((value) => !isBlank(value));
   const distinct = new Set(filled.map(toLoginKey)).size;

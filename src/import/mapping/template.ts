@@ -24,60 +24,78 @@ interface FunctionCall {
   argument: string;
 }
 
-export type FieldTemplate = readonly (string | Placeholder)[];
+type Part = string | Placeholder;
+
+/** Alternatives of a template. The first one with a result that is not blank gives the value. */
+export type FieldTemplate = readonly (readonly Part[])[];
 
 /** Thrown for an invalid template. Callers put the name of the field, such as `set.Email`, before the message. */
 export class TemplateError extends Error {}
 
 /**
  * Parses a template such as `{ForeName}.{Surname}` or `{Surname:ascii:lower}`. `{mail|userPrincipalName}` stands for
- * the first of these columns that is not blank. `\` escapes the next character.
+ * the first of these columns that is not blank. `||` outside braces separates alternatives, and one space on each side
+ * belongs to it. `\` escapes the next character.
  * @throws TemplateError for an invalid template.
  */
 export function parseTemplate(text: string): FieldTemplate {
   if (text.length > MAX_TEMPLATE) throw new TemplateError(`may have at most ${MAX_TEMPLATE} characters`);
-  const parts: (string | Placeholder)[] = [];
+  const alternatives: Part[][] = [[]];
   let literal = '';
-  /** Alternatives of the open placeholder, each split at its colons. Undefined outside a placeholder. */
+  /** Columns of the open placeholder, each split at its colons. Undefined outside a placeholder. */
   let open: string[][] | undefined;
   const addCharacter = (character: string): void => {
     const pieces = open?.at(-1);
     if (pieces) pieces.push((pieces.pop() ?? '') + character);
     else literal += character;
   };
+  const addPart = (part: Part): void => {
+    if (part !== '') alternatives.at(-1)?.push(part);
+    literal = '';
+  };
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
-    if (character === '\\') {
+    const separator = open ? undefined : /^ ?\|\| ?/.exec(text.slice(at))?.[0];
+    if (separator !== undefined) {
+      addPart(literal);
+      alternatives.push([]);
+      at += separator.length - 1;
+    } else if (character === '\\') {
       if (++at === text.length) throw new TemplateError('ends with a single \\');
       addCharacter(text.charAt(at));
     } else if (character === '{') {
       if (open) throw new TemplateError('has a { inside another {');
-      if (literal !== '') parts.push(literal);
-      literal = '';
+      addPart(literal);
       open = [['']];
     } else if (character === '}') {
       if (!open) throw new TemplateError('has a } without a {');
-      parts.push(toPlaceholder(open));
+      addPart(toPlaceholder(open));
       open = undefined;
     } else if (open && character === '|') open.push(['']);
     else if (open && character === ':') open.at(-1)?.push('');
     else addCharacter(character);
   }
   if (open) throw new TemplateError('has a { without a }');
-  if (literal !== '') parts.push(literal);
-  if (parts.filter((part) => typeof part !== 'string').length > MAX_PLACEHOLDERS)
+  addPart(literal);
+  if (
+    alternatives.length > 1 &&
+    (alternatives.slice(0, -1).some(isConstant) || alternatives.at(-1)?.length === 0)
+  )
+    throw new TemplateError('must have a column before each || and a column or a text after it');
+  const placeholders = listPlaceholders(alternatives);
+  if (placeholders.length > MAX_PLACEHOLDERS)
     throw new TemplateError(`may have at most ${MAX_PLACEHOLDERS} placeholders`);
-  const uses = parts.flatMap((part) => (typeof part === 'string' ? [] : part.functions.filter(isUniqueCall)));
-  if (uses.length > 1 || (uses.length > 0 && !isUnique(parts)))
+  const uses = placeholders.flatMap(({ functions }) => functions.filter(isUniqueCall));
+  if (uses.length > 1 || (uses.length > 0 && !isUnique(alternatives)))
     throw new TemplateError('may use unique only as the last function, at the end of the template');
-  return parts;
+  return alternatives;
 }
 
 const isUniqueCall = ({ name }: FunctionCall): boolean => name === UNIQUE;
 
 /** Returns true for a template whose result gets a number if another user has it (function `unique`). */
 export function isUnique(template: FieldTemplate): boolean {
-  const last = template.at(-1);
+  const last = template.at(-1)?.at(-1);
   return typeof last === 'object' && last.functions.slice(-1).some(isUniqueCall);
 }
 
@@ -125,9 +143,11 @@ function assertNoMistake(pieces: readonly string[]): void {
     throw new TemplateError(`uses the unknown function "${unknown}"; the functions are ${FUNCTION_NAMES}`);
 }
 
-export function sourcesOf(template: FieldTemplate): string[] {
-  return template.flatMap((part) => (typeof part === 'string' ? [] : part.columns));
-}
+export const listPlaceholders = (template: FieldTemplate): Placeholder[] =>
+  template.flat().filter((part) => typeof part !== 'string');
+
+export const sourcesOf = (template: FieldTemplate): string[] =>
+  listPlaceholders(template).flatMap(({ columns }) => columns);
 
 /**
  * Splits a name such as `Surname:upper` into the unknown function `upper` and the possible column `Surname`. Column
@@ -139,27 +159,27 @@ export function splitOffFunction(name: string): { name: string; columns: string[
   return { name: (pieces.at(-1) ?? '').trim(), columns };
 }
 
-export function isConstant(template: FieldTemplate): template is readonly string[] {
-  return template.every((part) => typeof part === 'string');
+export function isConstant(alternative: readonly Part[]): alternative is readonly string[] {
+  return alternative.every((part) => typeof part === 'string');
 }
 
-/**
- * Renders a template for one record. Returns an empty string if the columns of all placeholders are blank.
- * @param columnIndexes the column indexes of each placeholder.
- */
-export function renderTemplate(
-  template: FieldTemplate,
-  columnIndexes: readonly (readonly number[])[],
-  cell: (index: number) => string,
-): string {
+/** Renders a template for one record. Returns an empty string if all alternatives are blank. */
+export function renderTemplate(template: FieldTemplate, readCell: (column: string) => string): string {
+  for (const alternative of template) {
+    const result = renderAlternative(alternative, readCell);
+    if (result.trim() !== '') return result;
+  }
+  return '';
+}
+
+/** Renders an alternative. Returns an empty string if the columns of all placeholders are blank. */
+function renderAlternative(alternative: readonly Part[], readCell: (column: string) => string): string {
   let result = '';
-  let filled = columnIndexes.length === 0;
-  const placeholders = columnIndexes.values();
-  for (const part of template) {
+  let filled = isConstant(alternative);
+  for (const part of alternative) {
     if (typeof part === 'string') result += part;
     else {
-      const cells = (placeholders.next().value ?? []).map(cell);
-      const text = cells.find((each) => each.trim() !== '') ?? '';
+      const text = part.columns.map(readCell).find((cell) => cell.trim() !== '') ?? '';
       filled ||= text !== '';
       result += part.functions.reduce(applyFunction, text);
     }
