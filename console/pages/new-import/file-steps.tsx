@@ -4,6 +4,7 @@ import type { ProblemError } from '../../api/problem.js';
 import { useResource } from '../../api/resource.js';
 import { planFile } from '../../api/upload.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
+import { Button } from '../../parts/button.js';
 import { CheckField, SelectField, TextField } from '../../parts/field.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Differences } from '../profiles/comparison.js';
@@ -102,9 +103,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
         />
         {otherDatasets && (
           <div class="buttons">
-            <button type="button" onClick={() => onProfile(profile?.name ?? '', true)}>
-              Use this choice for all files
-            </button>
+            <Button text="Use this choice for all files" onClick={() => onProfile(props.profileName, true)} />
           </div>
         )}
       </Section>

@@ -4,6 +4,7 @@ import { useRunEvents } from '../../api/events.js';
 import { useAction, useResource } from '../../api/resource.js';
 import { formatSize, showFileName } from '../../lib/text.js';
 import { navigate, setQuery, toHref, useUrl } from '../../lib/url.js';
+import { Button } from '../../parts/button.js';
 import { DropZone } from '../../parts/drop-zone.js';
 import { Page } from '../../parts/page.js';
 import { StatePill } from '../../parts/pill.js';
@@ -63,6 +64,7 @@ export function NewImportPage() {
         if (state) update(id, { run: await state.plan() });
       }
     });
+  const planText = pending.length > 1 ? `Create ${pending.length} plans` : 'Create plan';
   const hint = blocked
     ? `${isSingle ? '' : `${showFileName(blocked.file.name)}: `}${getBlocker(blocked)}`
     : entries.length === 0
@@ -73,19 +75,13 @@ export function NewImportPage() {
       title="New import"
       lead={<span id="plan-hint">{hint}</span>}
       actions={
-        <button
-          type="button"
-          class="primary"
-          aria-disabled={!isReady || action.isBusy}
-          aria-describedby="plan-hint"
+        <Button
+          text={action.isBusy ? 'Uploading…' : planText}
+          kind="primary"
+          isBusy={!isReady || action.isBusy}
+          describedBy="plan-hint"
           onClick={() => void (isReady && plan())}
-        >
-          {action.isBusy
-            ? 'Uploading…'
-            : pending.length > 1
-              ? `Create ${pending.length} plans`
-              : 'Create plan'}
-        </button>
+        />
       }
     >
       <div class="stack">

@@ -1,9 +1,9 @@
 import { getOptionName, formatOptionValue } from '../../api/options.js';
 import type { components } from '../../api/generated.js';
 import type { Options, Preview } from '../../api/upload.js';
-import { COLUMNS, IGNORE, REQUIRED_COLUMNS, toHeaderKey } from '../../lib/columns.js';
+import { COLUMNS, IGNORE, REQUIRED_COLUMNS, getField, toHeaderKey } from '../../lib/columns.js';
 import { formatCount } from '../../lib/text.js';
-import { listTemplateColumns } from './template.js';
+import { formatColumns, listTemplateColumns } from './template.js';
 
 type Document = components['schemas']['ImportProfileDto']['profile'];
 
@@ -81,6 +81,24 @@ export const setTemplate = ({ columns, set }: Draft, column: string, template: s
   columns: Object.fromEntries(Object.entries(columns).filter(([, target]) => target !== column)),
   set: { ...set, [column]: template },
 });
+
+/** Domain of e-mail addresses that a fallback builds. It is reserved (RFC 2606), so it never receives e-mail. */
+const NO_MAIL = '@no-mail.example';
+
+/**
+ * Fills an import column with a template that inserts its source, or adds a fallback to its template.
+ * @param hasFallback true to add a fallback for blank cells. It starts with the ExternalId, which every row has.
+ */
+export function buildTemplate(draft: Draft, column: string, hasFallback: boolean): DraftChanges {
+  const format = (name: string) => draft.set?.[name] ?? formatColumns(findSources(draft, name));
+  const fallback = hasFallback ? `${format('ExternalId')}${column === 'Email' ? NO_MAIL : ''}` : '';
+  return setTemplate(draft, column, [format(column), fallback].filter(Boolean).join(' || '));
+}
+
+/** Counts the rows of new users without a required value, such as an e-mail address. */
+export const countBlanks = (preview: Preview | undefined, column: string): number =>
+  preview?.problems.filter(({ code, field }) => code === 'required' && field === getField(column)).length ??
+  0;
 
 /** Removes a template. Its first column that nothing else uses then fills the import column. */
 export function removeTemplate(draft: Draft, column: string): DraftChanges {
@@ -188,9 +206,12 @@ export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing)
   if (preview?.problems.some(({ code }) => code === 'bad_encoding') && preview.encodings.length > 0)
     return [{ section: 'reading', blocks: true, text: NOT_UTF8 }];
   for (const name of REQUIRED_COLUMNS) {
-    if (isFilled(draft, name) || (name !== 'ExternalId' && draft.mode === 'update_only')) continue;
+    const [blanks, what] = [countBlanks(preview, name), NAMES[name] ?? name];
     const remedy = getOffers(name).length > 0 ? 'Choose a template in People' : 'Choose a column in People';
-    add('people', true, `No column is the ${NAMES[name] ?? name}. ${remedy}.`);
+    if (!isFilled(draft, name) && (name === 'ExternalId' || draft.mode !== 'update_only'))
+      add('people', true, `No column is the ${what}. ${remedy}.`);
+    else if (blanks > 0)
+      add('people', false, `No ${what} in ${blanks} of the first ${preview?.rows.length ?? 0} rows.`);
   }
   const refusals = (preview?.problems ?? []).filter(({ refuses }) => refuses);
   const lines = preview?.skip_lines ?? 0;

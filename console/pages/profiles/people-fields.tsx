@@ -2,9 +2,16 @@ import { REQUIRED_COLUMNS } from '../../lib/columns.js';
 import { Button } from '../../parts/button.js';
 import { Pick } from '../../parts/field.js';
 import { Offer } from '../../parts/offer.js';
-import { type Editing, findSources, listSources, mapColumn, setTemplate } from './draft.js';
+import {
+  type Editing,
+  buildTemplate,
+  countBlanks,
+  findSources,
+  listSources,
+  mapColumn,
+  setTemplate,
+} from './draft.js';
 import { DefaultRoles, SettingFields } from './settings-fields.js';
-import { formatColumns } from './template.js';
 import { FirstValues, TemplateBuilder, formatEqual } from './template-builder.js';
 
 /** Fields for the sources of the identifiers, and for the roles of new users. */
@@ -23,6 +30,7 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
   const { draft, change, getOffers } = editing;
   const template = draft.set?.[column];
   const sources = findSources(draft, column);
+  const hasBlanks = sources.length > 0 && countBlanks(editing.preview, column) > 0;
   return (
     <section class="stack">
       <h3>{column}</h3>
@@ -48,8 +56,8 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
               onPick={(source) => change(mapColumn(draft, source, column))}
             />
             <Button
-              text={`Build ${column} from pieces`}
-              onClick={() => change(setTemplate(draft, column, formatColumns(sources)))}
+              text={hasBlanks ? 'Build a value for blank cells' : `Build ${column} from pieces`}
+              onClick={() => change(buildTemplate(draft, column, hasBlanks))}
             />
           </div>
         </>

@@ -15,13 +15,6 @@ import { WordsFields } from './words-fields.js';
 
 const MORE_SETTINGS = ['part', 'returning', 'mode', 'blank_cells', 'adopt', 'allow_privileged'] as const;
 
-const DELIMITERS: Readonly<Record<string, string>> = {
-  ',': 'comma',
-  ';': 'semicolon',
-  '\t': 'tab',
-  '|': 'pipe',
-};
-
 /** Returns the section of an error of the service. */
 const findSection = (field: string): SectionName =>
   (['people', 'reading', 'values', 'settings'] as const).find((name) =>
@@ -82,11 +75,11 @@ const OptionFields = ({ editing }: { editing: Editing }) => (
 
 function formatReading({ draft, preview }: Editing): string {
   const encoding = preview?.encoding ?? draft.encoding ?? 'utf-8';
-  const delimiter = preview?.delimiter ?? draft.delimiter;
+  const delimiter = preview?.delimiter ?? draft.delimiter ?? 'detected';
   const skipped = (draft.skip_lines ?? 0) + (draft.skip_last_lines ?? 0);
   return [
     `Encoding ${encoding}`,
-    delimiter == null ? 'delimiter detected' : `delimiter ${DELIMITERS[delimiter] ?? delimiter}`,
+    `delimiter ${formatOptionValue('delimiter', delimiter.replace('\t', 'tab')).toLowerCase()}`,
     ...(skipped > 0 ? [`${formatCount(skipped, 'line')} skipped`] : []),
   ].join(', ');
 }

@@ -4,10 +4,15 @@ import { Table } from '../../parts/table.js';
 import { type Editing, SECTIONS } from './draft.js';
 import { SettingFields } from './settings-fields.js';
 
+const SKIPPED = [
+  ['skip_lines', 'above the header'],
+  ['skip_last_lines', 'below the last row'],
+] as const;
+
 /** Settings for reading the bytes of the file as rows: offers of the service, the settings, and the first cells as they are read. */
 export function ReadingFields({ editing }: { editing: Editing }) {
   const { draft, preview, change, changeReading } = editing;
-  const { encodings = [], columns = [], skip_lines: above, skip_last_lines: below } = preview ?? {};
+  const { encodings = [], columns = [] } = preview ?? {};
   return (
     <>
       {encodings.map(({ encoding, cells }) => (
@@ -19,18 +24,12 @@ export function ReadingFields({ editing }: { editing: Editing }) {
           onPick={() => changeReading({ encoding })}
         />
       ))}
-      {above != null && above !== draft.skip_lines && (
-        <Offer
-          text={`Skip ${formatCount(above, 'line')} above the header`}
-          onPick={() => change({ skip_lines: above })}
-        />
-      )}
-      {below != null && below !== draft.skip_last_lines && (
-        <Offer
-          text={`Skip ${formatCount(below, 'line')} below the last row`}
-          onPick={() => change({ skip_last_lines: below })}
-        />
-      )}
+      {SKIPPED.map(([name, place]) => {
+        const lines = preview?.[name] ?? draft[name] ?? 0;
+        if (lines === (draft[name] ?? 0)) return null;
+        const text = `Skip ${formatCount(lines, 'line')} ${place}`;
+        return <Offer key={name} text={text} onPick={() => change({ [name]: lines })} />;
+      })}
       <SettingFields names={SECTIONS.reading} editing={editing} />
       <Table
         caption="The file as it is read"

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { getField } from '../../lib/columns.js';
 import { formatCount, formatValue } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
-import { Pick, TextField } from '../../parts/field.js';
-import { type Editing, listSources, removeTemplate, setMember } from './draft.js';
-import { FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTemplate } from './template.js';
+import { Pick, TextField, toggle } from '../../parts/field.js';
+import { type Editing, buildTemplate, listSources, removeTemplate, setMember } from './draft.js';
+import { FALLBACK, FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTemplate } from './template.js';
 
 const SHOWN_VALUES = 5;
 
@@ -30,7 +30,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
             <button
               key={at}
               type="button"
-              class="chip"
+              class={each === FALLBACK ? 'chip full' : 'chip'}
               aria-pressed={at === selected}
               onClick={() => setSelected(at)}
             >
@@ -44,6 +44,10 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
             onPick={(source) => setPieces([...pieces, { columns: [source], functions: [] }], pieces.length)}
           />
           <Button text="Add text" onClick={() => setPieces([...pieces, '.'], pieces.length)} />
+          <Button
+            text="Add a fallback for blank cells"
+            onClick={() => change(buildTemplate(draft, column, true))}
+          />
         </div>
       )}
       {pieces && piece !== undefined && (
@@ -87,13 +91,16 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
 }
 
 const formatPiece = (piece: Piece): string =>
-  typeof piece === 'string' ? `“${piece}”` : [piece.columns.join(' or '), ...piece.functions].join(' · ');
+  typeof piece === 'string'
+    ? `“${piece}”`
+    : [piece.columns.join(' or '), ...piece.functions].join(' · ') || 'if blank';
 
 /** Fields of a piece: its text, or the functions of its columns. */
 function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (piece: Piece) => void }) {
   const { piece, isUniqueAllowed, onPiece } = props;
   if (typeof piece === 'string')
     return <TextField name="text" label="Text between the columns" value={piece} onValue={onPiece} />;
+  if (piece === FALLBACK) return null;
   const { columns, functions } = piece;
   const find = (name: string) => functions.find((each) => parseFunction(each).name === name);
   const positionOf = (each: string) => Object.keys(FUNCTIONS).indexOf(parseFunction(each).name);
@@ -112,11 +119,8 @@ function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (
               title={text}
               aria-pressed={find(name) !== undefined}
               onClick={() => {
-                const old = find(name);
                 const added = argument === undefined ? name : `${name}:${argument}`;
-                setFunctions(
-                  old === undefined ? [...functions, added] : functions.filter((each) => each !== old),
-                );
+                setFunctions(toggle(functions, find(name) ?? added, find(name) === undefined));
               }}
             >
               {name}
@@ -125,15 +129,12 @@ function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (
       </div>
       {functions.map((each, at) => {
         const { name, argument } = parseFunction(each);
-        if (argument === undefined) return null;
+        const label = `${name}: ${FUNCTIONS[name]?.text ?? ''}`;
+        const set = (value: string) => setFunctions(functions.with(at, `${name}:${value}`));
         return (
-          <TextField
-            key={name}
-            name={name}
-            label={`${name}: ${FUNCTIONS[name]?.text ?? ''}`}
-            value={argument}
-            onValue={(value) => setFunctions(functions.with(at, `${name}:${value}`))}
-          />
+          argument !== undefined && (
+            <TextField key={name} name={name} label={label} value={argument} onValue={set} />
+          )
         );
       })}
     </>

@@ -7,6 +7,9 @@ interface ColumnPiece {
 
 export type Piece = string | ColumnPiece;
 
+/** The piece ` || ` of a template: the pieces after it apply if the pieces before it are blank. */
+export const FALLBACK: ColumnPiece = { columns: [], functions: [] };
+
 /** Functions of templates in the order in which they are applied, and the first argument of one that needs one. */
 export const FUNCTIONS: Readonly<Record<string, { text: string; argument?: string }>> = {
   before: { text: 'the part before', argument: ',' },
@@ -34,7 +37,8 @@ const unescape = (text: string): string => text.replace(/\\([^])/g, '$1');
 export const formatTemplate = (pieces: readonly Piece[]): string =>
   pieces
     .map((piece) => {
-      if (typeof piece === 'string') return piece.replace(/[\\{}]/g, '\\$&');
+      if (piece === FALLBACK) return ' || ';
+      if (typeof piece === 'string') return piece.replace(/[\\{}|]/g, '\\$&');
       const functions = piece.functions.map((each) => {
         const { name, argument } = parseFunction(each);
         return `:${name}${argument === undefined ? '' : `:${escape(argument)}`}`;
@@ -50,8 +54,11 @@ export const formatColumns = (columns: readonly string[]): string =>
 /** Splits a template into its pieces. @returns undefined for an invalid template. */
 export function parseTemplate(template: string): Piece[] | undefined {
   const pieces: Piece[] = [];
-  for (const [, braces, text] of template.matchAll(/\{((?:\\[^]|[^\\{}])*)\}|((?:\\[^]|[^\\{}])+)|[^]/g)) {
-    const piece = braces === undefined ? text && unescape(text) : parseColumns(braces);
+  const matches = template.matchAll(
+    /( ?\|\| ?)|\{((?:\\[^]|[^\\{}])*)\}|((?:\\[^]|(?! ?\|\|)[^\\{}])+)|[^]/g,
+  );
+  for (const [, fallback, braces, text] of matches) {
+    const piece = fallback ? FALLBACK : braces === undefined ? text && unescape(text) : parseColumns(braces);
     if (!piece) return undefined; // a single brace or backslash
     pieces.push(piece);
   }

@@ -94,10 +94,7 @@ export function useDraft(
       if (saved || isChanged) change(changes);
       else replace(changeDraft(EMPTY, { encoding: draft.encoding, delimiter: draft.delimiter, ...changes }));
     },
-    getError: (path) =>
-      [failure, problem]
-        .map((each) => each?.getFieldError(path))
-        .find((text) => text !== undefined && text !== '') ?? '',
+    getError: (path) => [failure, problem].map((each) => each?.getFieldError(path)).find(Boolean) ?? '',
     isChanged,
     isLoading: file !== undefined && isLoading,
     problem,
