@@ -52,6 +52,27 @@ test.each([
   });
 });
 
+test('a corrected cell in failed.csv replaces the fallback of its template', async () => {
+  const columns = { Nr: 'ExternalId', Login: 'Username' };
+  await save('pupils', {
+    columns,
+    set: { Email: '{Mail} || {Old} || {Nr}@pupils.example', Surname: '{Old} || none' },
+  });
+  const rows = ['f1,f1,,', 'f2,,,old@example.org', 'f3,,,', 'f4,f4,own@example.org,'];
+  const run = await runImport(app.key, csv('Nr,Login,Mail,Old', ...rows), 'profile=pupils');
+  expect(countsOf(run)).toEqual({ created: 2, error: 2 });
+  const failed = await readFailed(app.key, run.id);
+  const fixed = failed.replace('f2,,', 'f2,f2,').replace('f3,,', 'f3,f3,new@example.org');
+  expect(countsOf(await runImport(app.key, fixed, 'profile=pupils'))).toEqual({ created: 2 });
+  const users = await Promise.all(['f1', 'f2', 'f3', 'f4'].map((id) => findUser(app.key, id)));
+  expect(users.map(({ email, surname }) => `${email} ${surname}`)).toEqual([
+    'f1@pupils.example none',
+    'old@example.org old@example.org',
+    'new@example.org none',
+    'own@example.org none',
+  ]);
+});
+
 test('failed.csv omits cells of ignored columns if the cell count is wrong', async () => {
   const header = ['A', 'Login', 'Nr', 'Salary', 'Mail', 'Note'];
   await save('moved', { columns: { ...COLUMNS, Salary: 'ignore', A: 'KnownAs', Note: 'AboutMe' } });
