@@ -147,12 +147,17 @@ test('an import preview accepts a form with options after the file', async () =>
 });
 
 test('only an import preview accepts an unsaved profile, as a text or a file', async () => {
-  const file = new Blob([csv('Nr;Mail', '1;a@example.org')]);
-  const profile = JSON.stringify({ columns: { Nr: 'ExternalId', Mail: 'Email' }, set: { Username: '{Nr}' } });
+  const file = new Blob([csv('Nr;Mail', '1;a@example.org', '2;')]);
+  const set = { Username: '{Nr}', Email: '{Mail} || {Nr}@pupils.example' };
+  const profile = JSON.stringify({ columns: { Nr: 'ExternalId' }, set });
+  const rows = [
+    { fields: { username: '1', email: 'a@example.org' } },
+    { fields: { email: '2@pupils.example' } },
+  ];
   for (const part of [profile, new Blob([profile], { type: 'application/json' })])
     expect(await sendForm({ profile: part, file }, '/imports/preview?profile=hr')).toMatchObject({
       status: 200,
-      body: { profile: 'hr', rows: [{ fields: { username: '1', email: 'a@example.org' } }], problems: [] },
+      body: { profile: 'hr', rows, problems: [] },
     });
   const wrong = await sendForm({ profile: '{"columns": {"Nr": "Emial"}}', file });
   const errors = [{ field: 'columns.Nr' }, { field: 'columns' }];
