@@ -150,10 +150,8 @@ test('only an import preview accepts an unsaved profile, as a text or a file', a
   const file = new Blob([csv('Nr;Mail', '1;a@example.org', '2;')]);
   const set = { Username: '{Nr}', Email: '{Mail} || {Nr}@pupils.example' };
   const profile = JSON.stringify({ columns: { Nr: 'ExternalId' }, set });
-  const rows = [
-    { fields: { username: '1', email: 'a@example.org' } },
-    { fields: { email: '2@pupils.example' } },
-  ];
+  const mails = ['a@example.org', '2@pupils.example'];
+  const rows = mails.map((email, n) => ({ fields: { username: String(n + 1), email } }));
   for (const part of [profile, new Blob([profile], { type: 'application/json' })])
     expect(await sendForm({ profile: part, file }, '/imports/preview?profile=hr')).toMatchObject({
       status: 200,

@@ -90,7 +90,6 @@ test.each([
   ['{Fore:unique:unique}', 'may use unique only as the last function, at the end of the template'],
   ['{mail:lower|upn}', 'has a function before a |; put functions after the last column'],
   ['{Fore:unique} || {Sur}', 'may use unique only as the last function, at the end of the template'],
-  ['{a||b}', 'has a placeholder without a column'],
   ['{a} || ', NO_ALTERNATIVE],
   [' || {a}', NO_ALTERNATIVE],
   ['{a} || none || {b}', NO_ALTERNATIVE],
