@@ -117,7 +117,11 @@ describeConsole('daily work in the console', (service) => {
 
   test('the audit page filters events by target and action', async () => {
     const name = `audited-${randomUUID()}`;
-    const { uuid } = await create(service.key, { username: name, surname: MARKUP });
+    const { uuid } = await create(service.key, {
+      username: name,
+      email: `${name}@example.org`,
+      surname: MARKUP,
+    });
     await service.key.put(`/users/${String(uuid)}`, { status: 'Blocked' });
     page = await service.openAsAdmin('/console/audit');
     await page.waitForText('Nothing is sealed yet');
