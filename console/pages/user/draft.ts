@@ -14,8 +14,11 @@ export const LINES = [
   'middle_name',
   'surname',
   'known_as',
+  'phone',
+  'mobile',
 ] as const;
-export const CONTACTS = ['phone', 'mobile'] as const;
+/** Texts with an input of their own. */
+export const OTHER_TEXTS = ['manager_uuid', 'user_avatar', 'about_me', 'authname'] as const;
 export const CHECKBOXES = ['hide_email', 'hide_phone_numbers'] as const;
 
 /** Fields that users may change in their own profile (docs/interface.md, section 3). */
@@ -52,7 +55,7 @@ function parseAuthname(text: string): Record<string, string[]> {
 
 export function toDraft(user: User): Draft {
   const draft: Draft = {};
-  for (const name of [...LINES, ...CONTACTS]) draft[name] = user[name];
+  for (const name of LINES) draft[name] = user[name];
   draft['manager_uuid'] = user.manager_uuid ?? '';
   draft['user_avatar'] = user.user_avatar.endsWith(DEFAULT_PICTURE) ? '' : user.user_avatar;
   draft['about_me'] = user.about_me;
@@ -66,11 +69,7 @@ export function toDraft(user: User): Draft {
 
 /** The form of a new user, with the default role. */
 export const EMPTY_DRAFT: Draft = {
-  ...Object.fromEntries([...LINES, ...CONTACTS, ...NETWORKS].map((name) => [name, ''])),
-  manager_uuid: '',
-  user_avatar: '',
-  about_me: '',
-  authname: '',
+  ...Object.fromEntries([...LINES, ...NETWORKS, ...OTHER_TEXTS].map((name) => [name, ''])),
   roles: ['Organisational user'],
   ...Object.fromEntries(CHECKBOXES.map((name) => [name, false])),
 };

@@ -4,15 +4,11 @@ import type { ProblemError } from '../../api/problem.js';
 import { ROLE_RIGHTS } from '../../api/roles.js';
 import { getLabel } from '../../lib/text.js';
 import { CheckField, LongField, RoleFields, TextField } from '../../parts/field.js';
-import { CHECKBOXES, CONTACTS, type Draft, LINES, NETWORKS, type Value, canEdit } from './draft.js';
+import { CHECKBOXES, type Draft, LINES, NETWORKS, OTHER_TEXTS, type Value, canEdit } from './draft.js';
 import { ManagerField } from './manager-field.js';
 
-const NAMES = [...LINES, ...CONTACTS];
 /** Fields with an error of their own. */
-export const FIELDS = [
-  ...NAMES,
-  ...['user_avatar', 'social_media', 'roles', 'authname', 'about_me', 'manager_uuid'],
-];
+export const FIELDS = [...LINES, ...OTHER_TEXTS, 'social_media', 'roles'];
 interface FieldsProps {
   draft: Draft;
   setField: (field: string) => (value: Value) => void;
@@ -40,7 +36,7 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
   const canEditField = (field: string): boolean => canEdit(field, isFull);
   return (
     <div class="grid">
-      {NAMES.filter(canEditField).map(renderTextField)}
+      {LINES.filter(canEditField).map(renderTextField)}
       {canEditField('manager_uuid') && <ManagerField {...field('manager_uuid')} />}
       {renderTextField('user_avatar')}
       <Group title="Social media" error={problem?.getFieldError('social_media')}>

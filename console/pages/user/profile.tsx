@@ -5,20 +5,11 @@ import { getLabel, formatValue } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
 import { Card, FactList } from '../../parts/page.js';
 import { UserLink } from '../../parts/user-link.js';
-import { CHECKBOXES, CONTACTS, LINES, NETWORKS, toDraft } from './draft.js';
+import { CHECKBOXES, LINES, NETWORKS, toDraft } from './draft.js';
 import type { UserVersion } from '../../api/users.js';
 import { ProfileForm } from './profile-form.js';
 
-const SHOWN = [
-  ...LINES,
-  ...CONTACTS,
-  'roles',
-  'manager_uuid',
-  'authname',
-  'about_me',
-  ...NETWORKS,
-  ...CHECKBOXES,
-];
+const SHOWN = [...LINES, 'roles', 'manager_uuid', 'authname', 'about_me', ...NETWORKS, ...CHECKBOXES];
 
 interface ProfileProps {
   version: UserVersion;
