@@ -11,17 +11,15 @@ export type Options = Readonly<Record<string, string>>;
 /** Bytes of a file that a preview needs. One byte more than the service reads shows that the file continues. */
 const PREVIEW_BYTES = 1024 * 1024 + 1;
 
+/** Builds a body that is sent as it is. The generated types allow only text. */
+const toBody = (body: File | FormData) => ({ body: body as never, bodySerializer: () => body });
+
 /** Uploads a file into the drop folder of the schedule. */
 export async function addScheduledFile(file: File): Promise<void> {
   const form = new FormData();
   form.set('file', file);
-  await unwrap(
-    api.POST('/api/0.3/imports/schedule/files', {
-      body: form as never, // the generated type has a text for the file
-      bodySerializer: (body: unknown) => body as FormData,
-      headers: { 'x-file-name': encodeURIComponent(file.name) }, // marks a body that is not text
-    }),
-  );
+  const headers = { 'x-file-name': encodeURIComponent(file.name) }; // marks a body that is not text
+  await unwrap(api.POST('/api/0.3/imports/schedule/files', { ...toBody(form), headers }));
 }
 
 /** Previews the start of a file. Nothing is stored. @param parts options, and a profile that need not be saved. */
@@ -29,8 +27,7 @@ export async function previewFile(file: File, parts: Options, signal: AbortSigna
   const form = new FormData();
   for (const [name, value] of Object.entries(parts)) if (value !== '') form.append(name, value);
   form.append('file', file.slice(0, PREVIEW_BYTES), file.name);
-  const request = { body: form as never, bodySerializer: (body: unknown) => body as FormData, signal };
-  return (await unwrap(api.POST('/api/0.3/imports/preview', request))).data;
+  return (await unwrap(api.POST('/api/0.3/imports/preview', { ...toBody(form), signal }))).data;
 }
 
 /** Starts the import of a file, which the browser streams. @returns the new run. */
@@ -38,8 +35,7 @@ export async function importFile(file: File, options: Options): Promise<Run> {
   const set = Object.entries(options).filter(([, value]) => value !== '');
   const request = {
     params: { query: Object.fromEntries(set) as Query },
-    body: file as never, // the generated type allows only text and forms
-    bodySerializer: (body: unknown) => body as File,
+    ...toBody(file),
     headers: { 'content-type': 'text/csv', 'x-file-name': encodeURIComponent(file.name) },
   };
   return (await unwrap(api.POST('/api/0.3/imports', request))).data;

@@ -34,13 +34,8 @@ export async function saveUser(
   reason = '',
 ): Promise<UserVersion> {
   const params = { ...toParams(user.uuid), header: { 'If-Match': etag } };
-  const { data, headers } = await unwrap(
-    api.PUT('/api/0.3/users/{user_id}', {
-      params,
-      body: await resolveManager(body),
-      ...toReasonHeader(reason),
-    }),
-  );
+  const request = { params, body: await resolveManager(body), ...toReasonHeader(reason) };
+  const { data, headers } = await unwrap(api.PUT('/api/0.3/users/{user_id}', request));
   return { user: data, etag: headers.get('etag') ?? '' };
 }
 
@@ -72,11 +67,8 @@ export function loadDeletedUsers(
 
 /** Generates a password. @param mustChange true if the next sign-in must replace it. */
 export async function generatePassword(id: string, mustChange: boolean): Promise<string> {
-  const call = api.POST('/api/0.3/users/{user_id}/password', {
-    params: toParams(id),
-    body: { must_change: mustChange },
-  });
-  return (await unwrap(call)).data.password;
+  const request = { params: toParams(id), body: { must_change: mustChange } };
+  return (await unwrap(api.POST('/api/0.3/users/{user_id}/password', request))).data.password;
 }
 
 /** Finds the newest audit event of a user that matches a filter. */

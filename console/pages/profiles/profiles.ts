@@ -85,7 +85,6 @@ export async function saveProfile(
 }
 
 export async function deleteProfile(name: string, reason: string): Promise<void> {
-  await unwrap(
-    api.DELETE('/api/0.3/import_profiles/{name}', { ...toParams(name), ...toReasonHeader(reason) }),
-  );
+  const request = { ...toParams(name), ...toReasonHeader(reason) };
+  await unwrap(api.DELETE('/api/0.3/import_profiles/{name}', request));
 }
