@@ -13,6 +13,8 @@ export interface Resource<T> {
   set: (data: T) => void;
 }
 
+type State<T> = Pick<Resource<T>, 'isLoading'> & { data?: T | undefined; problem?: ProblemError };
+
 /** Statuses of an unavailable service, after which requests are retried automatically. */
 const RETRYABLE = [0, 502, 503, 504];
 const RETRY_MILLIS = 5000;
@@ -35,9 +37,7 @@ export function useResource<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
 ): Resource<T> {
-  const [state, setState] = useState<{ data?: T; problem?: ProblemError; isLoading: boolean }>({
-    isLoading: true,
-  });
+  const [state, setState] = useState<State<T>>({ isLoading: true });
   const [reloadCount, setReloadCount] = useState(0);
   const loadedKey = useRef<string | undefined>(undefined);
   const latest = useRef(load);
@@ -47,10 +47,7 @@ export function useResource<T>(
     if (key === undefined) return undefined;
     const controller = new AbortController();
     let retry: ReturnType<typeof setTimeout> | undefined;
-    setState(({ data }) => ({
-      ...(data !== undefined && { data }),
-      isLoading: data === undefined || loadedKey.current !== key,
-    }));
+    setState(({ data }) => ({ data, isLoading: data === undefined || loadedKey.current !== key }));
     latest.current(controller.signal).then(
       (data) => {
         if (controller.signal.aborted) return;
@@ -62,7 +59,7 @@ export function useResource<T>(
         const problem = toProblem(thrown);
         // Data of another key is dropped.
         setState(({ data }) => ({
-          ...(data !== undefined && loadedKey.current === key && { data }),
+          data: loadedKey.current === key ? data : undefined,
           problem,
           isLoading: false,
         }));
