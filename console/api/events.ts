@@ -11,29 +11,22 @@ export const isWorking = (run: Run): boolean => WORKING.includes(run.state);
 
 /** Subscribes to the events of working runs. @param onRun called with every new state of a run. */
 export function useRunEvents(runs: readonly Run[], onRun: (run: Run) => void): void {
-  const ids = runs
-    .filter(isWorking)
-    .slice(0, STREAMS)
-    .map(({ id }) => id)
-    .join();
+  const working = runs.filter(isWorking).slice(0, STREAMS);
   const latest = useRef(onRun);
   latest.current = onRun;
   const renewalCount = useStore(sessionRenewals); // a rejected stream does not reconnect automatically
   useEffect(() => {
-    const streams = ids
-      .split(',')
-      .filter((id) => id !== '')
-      .map((id) => {
-        const stream = new EventSource(`/api/0.3/imports/${id}/events`);
-        stream.addEventListener('progress', (event: MessageEvent<string>) => {
-          const run = JSON.parse(event.data) as Run;
-          if (!isWorking(run)) stream.close(); // otherwise the browser reconnects after the service ends the stream
-          latest.current(run);
-        });
-        return stream;
+    const streams = working.map(({ id }) => {
+      const stream = new EventSource(`/api/0.3/imports/${id}/events`);
+      stream.addEventListener('progress', (event: MessageEvent<string>) => {
+        const run = JSON.parse(event.data) as Run;
+        if (!isWorking(run)) stream.close(); // otherwise the browser reconnects after the service ends the stream
+        latest.current(run);
       });
+      return stream;
+    });
     return () => {
       for (const stream of streams) stream.close();
     };
-  }, [ids, renewalCount]);
+  }, [working.map(({ id }) => id).join(), renewalCount]);
 }
