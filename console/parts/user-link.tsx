@@ -8,11 +8,7 @@ import { getDisplayName } from './avatar.js';
 /** Shows the name of a user by id, as a link. */
 export function UserLink({ id }: { id: string }) {
   const { data } = useResource(id, (signal) => loadUser(id, signal));
-  return (
-    <a href={toHref(`/users/${id}`)} title={id}>
-      {data ? getDisplayName(data.user) : `…${id.slice(-6)}`}
-    </a>
-  );
+  return <UserName id={id} name={data ? getDisplayName(data.user) : `…${id.slice(-6)}`} />;
 }
 
 /** Time at which the plan of the page was created. New users of the plan do not exist yet. */

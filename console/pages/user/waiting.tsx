@@ -1,17 +1,12 @@
-import type { Row, Run, User } from '../../api/client.js';
+import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
 import { ChangeLines } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
 import { WAITING, getVisibleChanges, loadRow, loadRuns, getTitle } from '../import/runs.js';
 
-interface WaitingChange {
-  run: Run;
-  row: Row;
-}
-
 /** Loads the changes of a user in imports that wait for a decision. */
-async function loadWaitingChanges(externalId: string, signal: AbortSignal): Promise<WaitingChange[]> {
+async function loadWaitingChanges(externalId: string, signal: AbortSignal) {
   const { rows: runs } = await loadRuns(new URLSearchParams({ state: WAITING }), signal);
   const found = runs.map(async (run) => {
     const row = await loadRow(run.id, externalId, signal);
