@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { UUID } from '../api/users.js';
 import { getLabel, formatValue } from '../lib/text.js';
 import { UserName } from './user-link.js';
@@ -51,13 +52,16 @@ export function Change({ of: change, maxLength = Infinity, ...format }: Format &
   );
 }
 
-interface ChangeLinesProps extends Format {
+interface ChangeListProps extends Format {
   changes: readonly (Values & { field: string })[];
+  /** Lines before the changes. */
+  children?: ComponentChildren;
 }
 
-/** Shows changed fields as the lines of a `dl`. Secrets have no values. */
-export const ChangeLines = ({ changes, ...format }: ChangeLinesProps) => (
-  <>
+/** Lists changed fields. Secrets have no values. */
+export const ChangeList = ({ changes, children, ...format }: ChangeListProps) => (
+  <dl class="diff">
+    {children}
     {changes.map((change) => (
       <div key={change.field}>
         <dt>{getLabel(change.field)}</dt>
@@ -70,5 +74,5 @@ export const ChangeLines = ({ changes, ...format }: ChangeLinesProps) => (
         </dd>
       </div>
     ))}
-  </>
+  </dl>
 );

@@ -2,7 +2,7 @@ import { useResource } from '../../api/resource.js';
 import { useUrl } from '../../lib/url.js';
 import { formatNumber, formatCode } from '../../lib/text.js';
 import { LinkButton } from '../../parts/button.js';
-import { ChangeLines } from '../../parts/change.js';
+import { ChangeList } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../../parts/filters.js';
@@ -95,15 +95,11 @@ function Changes({ event: { changes, reason } }: { event: Event }) {
   return (
     <>
       {reason && <p class="reason">{reason}</p>}
-      <dl class="diff">
-        <ChangeLines changes={first} hidesEmpty maxLength={MAX_LENGTH} />
-      </dl>
+      <ChangeList changes={first} hidesEmpty maxLength={MAX_LENGTH} />
       {others.length > 0 && (
         <details>
           <summary class="muted">and {others.length} more</summary>
-          <dl class="diff">
-            <ChangeLines changes={others} hidesEmpty maxLength={MAX_LENGTH} />
-          </dl>
+          <ChangeList changes={others} hidesEmpty maxLength={MAX_LENGTH} />
         </details>
       )}
     </>

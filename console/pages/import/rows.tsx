@@ -4,7 +4,7 @@ import { useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { getLabel, formatCode } from '../../lib/text.js';
 import { LinkButton } from '../../parts/button.js';
-import { ChangeLines } from '../../parts/change.js';
+import { ChangeList } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
 import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
@@ -37,7 +37,7 @@ const buildColumns = (run: Run): readonly Column<Row>[] => [
 function RowChanges({ row, run }: { row: Row; run: Run }) {
   const { errors, outcome } = row;
   return (
-    <dl class="diff">
+    <ChangeList changes={getVisibleChanges(row)} isFirst={outcome === 'created'}>
       {errors.map((error) => (
         <div key={error.field + error.code}>
           <dt>{getLabel(error.field)}</dt>
@@ -46,8 +46,7 @@ function RowChanges({ row, run }: { row: Row; run: Run }) {
           </dd>
         </div>
       ))}
-      <ChangeLines changes={getVisibleChanges(row)} isFirst={outcome === 'created'} />
-    </dl>
+    </ChangeList>
   );
 }
 

@@ -3,7 +3,7 @@ import { useResource } from '../../api/resource.js';
 import { useUrl } from '../../lib/url.js';
 import { formatCode } from '../../lib/text.js';
 import { ActorName } from '../../parts/actor-name.js';
-import { ChangeLines } from '../../parts/change.js';
+import { ChangeList } from '../../parts/change.js';
 import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
@@ -46,11 +46,7 @@ function Event({ event }: { event: HistoryEvent }) {
         </span>
       </div>
       {reason && <p class="reason">{reason}</p>}
-      {changes.length > 0 && (
-        <dl class="diff">
-          <ChangeLines changes={changes} isFirst={action === 'user.created'} />
-        </dl>
-      )}
+      {changes.length > 0 && <ChangeList changes={changes} isFirst={action === 'user.created'} />}
       <details class="small muted">
         <summary>Source</summary>
         {ip ? (

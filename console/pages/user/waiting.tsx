@@ -1,7 +1,7 @@
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
-import { ChangeLines } from '../../parts/change.js';
+import { ChangeList } from '../../parts/change.js';
 import { Icon } from '../../parts/icon.js';
 import { WAITING, getVisibleChanges, loadRow, loadRuns, getTitle } from '../import/runs.js';
 
@@ -30,9 +30,7 @@ export function WaitingChanges({ user: { external_id: externalId, updated } }: {
               <a href={toHref(`/imports/${run.id}`, { person: externalId })}>{getTitle(run)}</a> is waiting
               for a decision. It would change this user:
             </p>
-            <dl class="diff">
-              <ChangeLines changes={getVisibleChanges(row)} />
-            </dl>
+            <ChangeList changes={getVisibleChanges(row)} />
           </div>
         </div>
       ))}
