@@ -18,11 +18,8 @@ export type Outcome = Row['outcome'];
 /** Counts new sessions after an expired session. Requests that failed in between are repeated after each change. */
 export const sessionRenewals = createStore(0);
 
-/** Listener that is called when the service rejects the session. */
-let signedOutListener: () => void = () => undefined;
-export const setSignedOutListener = (listener: () => void): void => {
-  signedOutListener = listener;
-};
+/** Last problem with which the service rejected the session. */
+export const sessionProblem = createStore<ProblemError | undefined>(undefined);
 
 const SESSION = { credentials: 'same-origin', cache: 'no-store' } as const;
 const SAFE_METHODS = ['GET', 'HEAD'];
@@ -108,10 +105,10 @@ const UNEXPECTED_RESPONSE = {
     'The response probably came from a proxy or a network login page instead of the service. Open the service in a new tab, then try again.',
 };
 
+type Call<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+
 /** Returns the response to a call of `api`. @throws ProblemError for an error response or a failed connection. */
-export async function unwrap<T>(
-  call: Promise<{ data?: T; error?: unknown; response: Response }>,
-): Promise<ApiResponse<NonNullable<T>>> {
+export async function unwrap<T>(call: Call<T>): Promise<ApiResponse<NonNullable<T>>> {
   const { data, error, response } = await call.catch((fault: unknown) => {
     if (fault instanceof DOMException && fault.name === 'AbortError') throw fault;
     throw fault instanceof SyntaxError
@@ -121,7 +118,7 @@ export async function unwrap<T>(
   const { status, ok, headers } = response;
   if (ok) return { data: (data ?? {}) as NonNullable<T>, headers };
   const problem = new ProblemError(status, error, headers);
-  if (problem.code === 'unauthenticated') signedOutListener();
+  if (problem.code === 'unauthenticated') sessionProblem.set(problem);
   throw problem;
 }
 
@@ -146,11 +143,7 @@ export interface ListPage<T> {
  * @param offset number of rows before the page, for a list without cursors.
  */
 export async function loadPage<T>(
-  call: Promise<{
-    data?: { Count: number; CountIsExact?: boolean; Results: T[] };
-    error?: unknown;
-    response: Response;
-  }>,
+  call: Call<{ Count: number; CountIsExact?: boolean; Results: T[] }>,
   offset?: number,
 ): Promise<ListPage<T>> {
   const { data, headers } = await unwrap(call);

@@ -1,7 +1,7 @@
 import { createStore } from '../lib/store.js';
 import { navigate, toHref } from '../lib/url.js';
 import { hasUnsavedForms } from '../lib/unsaved.js';
-import { type User, api, unwrap, sessionRenewals, setSignedOutListener, mayHaveSession } from './client.js';
+import { type User, api, unwrap, sessionRenewals, sessionProblem, mayHaveSession } from './client.js';
 import { ProblemError, toProblem } from './problem.js';
 
 /** State of the session. */
@@ -101,7 +101,7 @@ export function followOtherTabs(): void {
   addEventListener('focus', () => void recheckSession());
 }
 
-setSignedOutListener(() => {
+sessionProblem.subscribe(() => {
   const known = sessionState.get();
   if (known.state === 'user') sessionState.set({ state: 'ended', user: known.user });
   else if (known.state !== 'ended') sessionState.set({ state: 'signed-out' });
