@@ -4,7 +4,7 @@ interface ButtonProps {
   text: string;
   onClick: () => void;
   icon?: IconName;
-  kind?: 'primary' | 'danger' | 'bare' | '';
+  kind?: 'primary' | 'danger' | 'bare' | undefined;
   isDisabled?: boolean;
   /** True if the button does nothing for now. It keeps the focus, unlike a disabled button. */
   isBusy?: boolean;

@@ -5,6 +5,7 @@ import { focusTitle } from '../lib/focus.js';
 import { Button } from './button.js';
 import { TextField } from './field.js';
 import { Form } from './form.js';
+import { showToast } from './toast.js';
 
 interface DialogProps {
   title: string;
@@ -69,13 +70,15 @@ interface ConfirmProps {
   typed?: string | undefined;
   /** Runs the action. @param reason reason for the audit, may be empty. */
   work: (reason: string) => Promise<void>;
+  /** Message after the action. */
+  successText?: string;
   onClose: () => void;
 }
 
 /** Asks for confirmation and a reason, runs the action and shows its problem. Cancel has the initial focus. */
 export function Confirm(props: ConfirmProps) {
   const { title, children, confirmLabel, isDangerous = false, isReasonRequired = false } = props;
-  const { typed, work, onClose } = props;
+  const { typed, work, successText, onClose } = props;
   const [entered, setEntered] = useState('');
   const [reason, setReason] = useState('');
   const isDone = useRef(false);
@@ -85,6 +88,7 @@ export function Confirm(props: ConfirmProps) {
         action={useAction()}
         work={async () => {
           await work(reason);
+          if (successText) showToast(successText);
           isDone.current = true;
           onClose();
         }}
@@ -136,7 +140,7 @@ export function ConfirmButton(props: ConfirmButtonProps) {
   };
   return (
     <>
-      <Button text={text} kind={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)} />
+      <Button text={text} kind={isPrimary ? 'primary' : undefined} onClick={() => setOpen(true)} />
       {isOpen && <Confirm {...confirm} confirmLabel={confirmLabel} onClose={close} />}
     </>
   );

@@ -8,7 +8,6 @@ import { Page } from '../../parts/page.js';
 import { Pill, Tags } from '../../parts/pill.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { showToast } from '../../parts/toast.js';
 import { type Key, getDaysLeft, loadKeys, suspendFuse, revokeKey } from './keys.js';
 import { NewKeyDialog } from './new-key-dialog.js';
 
@@ -106,10 +105,8 @@ const Actions = ({ of: { id, name, fuse_blown }, onClose }: { of: Key; onClose: 
         confirmLabel="Suspend for an hour"
         isDangerous
         onClose={onClose}
-        work={async (reason) => {
-          await suspendFuse(id, reason);
-          showToast(`The fuse of ${name} is suspended for an hour.`);
-        }}
+        work={(reason) => suspendFuse(id, reason)}
+        successText={`The fuse of ${name} is suspended for an hour.`}
       >
         <p>
           The fuse stops a key that blocks too many users within an hour. If you suspend it, this key may
@@ -122,10 +119,8 @@ const Actions = ({ of: { id, name, fuse_blown }, onClose }: { of: Key; onClose: 
       title={`Revoke ${name}`}
       isDangerous
       onClose={onClose}
-      work={async (reason) => {
-        await revokeKey(id, reason);
-        showToast(`${name} was revoked.`);
-      }}
+      work={(reason) => revokeKey(id, reason)}
+      successText={`${name} was revoked.`}
     >
       <p>Further requests with this key are rejected immediately. A revoked key cannot be restored.</p>
     </ConfirmButton>

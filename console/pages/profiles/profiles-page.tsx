@@ -6,7 +6,6 @@ import { Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { showToast } from '../../parts/toast.js';
 import { type Profile, deleteProfile, loadProfiles, toProfileHref } from './profiles.js';
 
 /** The list of import profiles. */
@@ -57,10 +56,8 @@ const buildColumns = (onClose: () => void): readonly Column<Profile>[] => [
             title={`Delete ${name}`}
             isDangerous
             onClose={onClose}
-            work={async (reason) => {
-              await deleteProfile(name, reason);
-              showToast(`Profile ${name} deleted.`);
-            }}
+            work={(reason) => deleteProfile(name, reason)}
+            successText={`Profile ${name} deleted.`}
           >
             <p>
               {pattern

@@ -3,7 +3,6 @@ import { type UserVersion, deleteUser } from '../../api/users.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { ConfirmButton } from '../../parts/dialog.js';
-import { showToast } from '../../parts/toast.js';
 import { ReportsNote } from './reports-note.js';
 
 /** Deletes a user after a confirmation. For a Webmaster, the operator must type the username. */
@@ -19,8 +18,8 @@ export function DeleteButton({ version }: { version: UserVersion }) {
       work={async (reason) => {
         await deleteUser(version, reason);
         navigate(toHref(`/users/deleted/${user.uuid}`));
-        showToast(`${name} was deleted.`);
       }}
+      successText={`${name} was deleted.`}
     >
       <p>
         {name} can no longer sign in and leaves all groups. You can restore the user for a limited time. To

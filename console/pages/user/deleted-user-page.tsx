@@ -9,7 +9,6 @@ import { Card, Page } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
-import { showToast } from '../../parts/toast.js';
 import { History } from './history.js';
 import { ProfileFacts } from './profile.js';
 
@@ -42,8 +41,8 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
           work={async (reason) => {
             await restoreUser(user.uuid, reason);
             navigate(toHref(`/users/${user.uuid}`));
-            showToast(`${name} was restored.`);
           }}
+          successText={`${name} was restored.`}
         >
           <p>
             {name} is {user.status} again, with the same password and own roles. The groups and direct reports
