@@ -51,6 +51,17 @@ export class ProblemError extends Error {
 export const isPart = (path: string, field: string): boolean =>
   path === field || path.startsWith(`${field}.`);
 
+/**
+ * Returns a handler of a failed request. If the service rejected it with a status, the handler runs work first, such as
+ * loading the current version. It then throws the problem again.
+ */
+export const handleStatus =
+  (status: number, work: () => unknown) =>
+  async (thrown: unknown): Promise<never> => {
+    if (thrown instanceof ProblemError && thrown.status === status) await work();
+    throw thrown;
+  };
+
 /** Converts any thrown value to a problem. */
 export const toProblem = (thrown: unknown): ProblemError =>
   thrown instanceof ProblemError

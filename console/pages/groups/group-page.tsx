@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
-import { ProblemError } from '../../api/problem.js';
+import { handleStatus } from '../../api/problem.js';
 import { useAction, useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
 import { formatCount } from '../../lib/text.js';
@@ -81,11 +81,8 @@ function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved:
           isDisabled={!isChanged || action.isBusy}
           onClick={() =>
             void action.run(async () => {
-              await saveRoles(group.uuid, etag, roles).catch((thrown: unknown) => {
-                // Someone else has changed the group, so its current version is loaded.
-                if (thrown instanceof ProblemError && thrown.status === 412) onSaved();
-                throw thrown;
-              });
+              // If someone else has changed the group, its current version is loaded.
+              await saveRoles(group.uuid, etag, roles).catch(handleStatus(412, onSaved));
               showToast(`Roles of ${group.display_name} saved.`);
               onSaved();
             })

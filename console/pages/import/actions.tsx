@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
 import { type Run, api, unwrap, toReasonHeader } from '../../api/client.js';
 import { navigate, toHref } from '../../lib/url.js';
-import { ProblemError } from '../../api/problem.js';
+import { handleStatus } from '../../api/problem.js';
 import { formatCount, formatNumber } from '../../lib/text.js';
+import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/dialog.js';
-import { showToast } from '../../parts/toast.js';
 import { countBlocked, countChanged, getCount, isWaiting, getTitle } from './runs.js';
 
 interface RunAction {
   /** Text of the button on the page. */
   text: string;
   confirmLabel?: string;
-  isPrimary?: boolean;
+  kind?: 'primary';
   isDangerous: boolean;
   /** Text about the effect of the action and the number of affected users. */
   explanation: string;
@@ -58,7 +58,7 @@ const formatFailures = (run: Run): string => {
 const createApproval = (run: Run): RunAction => ({
   text: run.state === 'planned' ? 'Apply the plan' : 'Approve',
   confirmLabel: run.state === 'planned' ? 'Apply' : 'Approve',
-  isPrimary: true,
+  kind: 'primary',
   isDangerous: countBlocked(run) + getCount(run, 'deleted') > 0,
   explanation: `${formatPlannedChanges(run)}${formatFailures(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
@@ -109,30 +109,20 @@ export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
   return (
     <div class={`buttons${isWaiting(run) ? ' decision' : ''}`}>
       {actions.map((action) => (
-        <button
-          key={action.text}
-          type="button"
-          class={action.isPrimary ? 'primary' : ''}
-          onClick={() => setOpen(action)}
-        >
-          {action.text}
-        </button>
+        <Button key={action.text} text={action.text} kind={action.kind} onClick={() => setOpen(action)} />
       ))}
       {open && (
         <Confirm
           title={`${open.confirmLabel ?? open.text} ${getTitle(run)}`}
           confirmLabel={open.confirmLabel ?? open.text}
           isDangerous={open.isDangerous}
+          successText={open.successText}
           onClose={() => setOpen(undefined)}
           work={async (reason) => {
             const params = { path: { import_id: run.id } };
             const call = api.POST(open.path, { params, ...toReasonHeader(reason) });
-            const { data } = await unwrap(call).catch((thrown: unknown) => {
-              // Someone else may have decided meanwhile, so the run is loaded again.
-              if (thrown instanceof ProblemError && thrown.status === 409) onChange();
-              throw thrown;
-            });
-            showToast(open.successText);
+            // If someone else has decided meanwhile, the run is loaded again.
+            const { data } = await unwrap(call).catch(handleStatus(409, onChange));
             if (data.id === run.id) onChange();
             else navigate(toHref(`/imports/${data.id}`));
           }}

@@ -1,10 +1,9 @@
 import type { User } from '../../api/client.js';
-import { ProblemError } from '../../api/problem.js';
+import { handleStatus } from '../../api/problem.js';
 import { useResource } from '../../api/resource.js';
 import { formatCount } from '../../lib/text.js';
 import { ConfirmButton } from '../../parts/dialog.js';
 import { getDisplayName } from '../../parts/avatar.js';
-import { showToast } from '../../parts/toast.js';
 import { type UserVersion, loadSessions, loadUser, saveUser } from '../../api/users.js';
 import { ReportsNote } from './reports-note.js';
 
@@ -26,14 +25,11 @@ export function BlockButton({ version, onChange }: BlockProps) {
       isDangerous={isActive}
       work={async (reason) => {
         const body = { status: isActive ? 'Blocked' : 'Active' } as const;
-        const next = await saveUser(version, body, reason).catch(async (thrown: unknown) => {
-          // The user has changed meanwhile. The page shows the new version and the dialog stays open.
-          if (thrown instanceof ProblemError && thrown.status === 412) onChange(await loadUser(user.uuid));
-          throw thrown;
-        });
-        onChange(next);
-        showToast(`${name} is ${isActive ? 'blocked' : 'active again'}.`);
+        // If the user has changed meanwhile, the page shows the new version and the dialog stays open.
+        const reload = handleStatus(412, async () => onChange(await loadUser(user.uuid)));
+        onChange(await saveUser(version, body, reason).catch(reload));
       }}
+      successText={`${name} is ${isActive ? 'blocked' : 'active again'}.`}
     >
       {isActive ? (
         <BlockEffect user={user} />
