@@ -14,19 +14,19 @@ type TextField =
   'username' | 'email' | 'external_id' | 'phone' | 'mobile' | 'firstname' | 'surname' | 'known_as';
 type TimeField = 'updated' | 'created' | 'last_access';
 
-const createTextColumn = (name: TextField, sort?: string): UserColumn => ({
+/** Columns by which the service sorts. */
+const SORTED = ['username', 'firstname', 'surname', 'email', 'status', 'external_id', 'updated', 'created'];
+
+const createColumn = (name: string, cell: UserColumn['cell']): UserColumn => ({
   name,
   title: getLabel(name),
-  ...(sort && { sort }),
-  cell: (user) => user[name],
+  ...(SORTED.includes(name) && { sort: name }),
+  cell,
 });
 
-const createTimeColumn = (name: TimeField, sort?: string): UserColumn => ({
-  name,
-  title: getLabel(name),
-  ...(sort && { sort }),
-  cell: (user) => <Time at={user[name]} />,
-});
+const createTextColumn = (name: TextField) => createColumn(name, (user) => user[name]);
+
+const createTimeColumn = (name: TimeField) => createColumn(name, (user) => <Time at={user[name]} />);
 
 const NAME: UserColumn = {
   name: 'name',
@@ -46,18 +46,18 @@ const NAME: UserColumn = {
 /** All available columns. */
 export const COLUMNS: readonly UserColumn[] = [
   NAME,
-  createTextColumn('username', 'username'),
-  createTextColumn('firstname', 'firstname'),
-  createTextColumn('surname', 'surname'),
+  createTextColumn('username'),
+  createTextColumn('firstname'),
+  createTextColumn('surname'),
   createTextColumn('known_as'),
-  createTextColumn('email', 'email'),
-  { name: 'status', title: 'Status', sort: 'status', cell: ({ status }) => <StatusPill status={status} /> },
-  { name: 'roles', title: 'Roles', cell: (user) => <Tags values={getAllRoles(user)} /> },
-  createTextColumn('external_id', 'external_id'),
+  createTextColumn('email'),
+  createColumn('status', ({ status }) => <StatusPill status={status} />),
+  createColumn('roles', (user) => <Tags values={getAllRoles(user)} />),
+  createTextColumn('external_id'),
   createTextColumn('phone'),
   createTextColumn('mobile'),
-  createTimeColumn('updated', 'updated'),
-  createTimeColumn('created', 'created'),
+  createTimeColumn('updated'),
+  createTimeColumn('created'),
   createTimeColumn('last_access'),
 ];
 
