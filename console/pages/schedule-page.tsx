@@ -70,13 +70,12 @@ export function SchedulePage() {
             <Card title="Upload into the folder">
               <DropZone
                 text="Drop a CSV file here, or"
-                onFiles={([file]) => {
+                onFiles={([file]) =>
                   run(async () => {
-                    if (!file) return;
                     await addScheduledFile(file);
                     showToast(`${showFileName(file.name)} was added. The next tick imports it.`);
-                  });
-                }}
+                  })
+                }
               />
             </Card>
           </>

@@ -5,7 +5,7 @@ interface DropZoneProps {
   /** Text about the chosen files, or about the files to choose. */
   text: string;
   isMultiple?: boolean;
-  onFiles: (files: readonly File[]) => void;
+  onFiles: (files: readonly [File, ...File[]]) => void;
 }
 
 /** Area for dropping or choosing files. */
@@ -13,7 +13,8 @@ export function DropZone({ text, isMultiple = false, onFiles }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
   const id = useId();
   const add = (list: FileList | null | undefined): void => {
-    if (list?.length) onFiles([...list].slice(0, isMultiple ? list.length : 1));
+    const [first, ...others] = list ?? [];
+    if (first) onFiles([first, ...(isMultiple ? others : [])]);
   };
   return (
     <div

@@ -146,9 +146,7 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
         <p class="muted">Download the failed rows, correct them, then choose the corrected file.</p>
         <DropZone
           text="Drop the corrected CSV file here, or"
-          onFiles={([chosen]) => {
-            if (chosen) confirmIfUnsaved(() => send(chosen, new Set()));
-          }}
+          onFiles={([chosen]) => confirmIfUnsaved(() => send(chosen, new Set()))}
         />
       </Card>
     </>

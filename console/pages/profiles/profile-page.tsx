@@ -60,8 +60,8 @@ function Editor({ isNew, profile, onSaved }: EditorProps) {
       onSaved(saved);
       if (isNew) navigate(toProfileHref(saved.name), { replace: true });
     });
-  const choose = async (chosen: File | undefined): Promise<void> => {
-    if (!chosen?.name.endsWith('.json')) setFile(chosen);
+  const choose = async (chosen: File): Promise<void> => {
+    if (!chosen.name.endsWith('.json')) setFile(chosen);
     else editing.replace(await readProfile(chosen), true);
   };
   return (
