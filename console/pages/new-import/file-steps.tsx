@@ -5,7 +5,7 @@ import { useResource } from '../../api/resource.js';
 import { planFile } from '../../api/upload.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Button } from '../../parts/button.js';
-import { CheckField, SelectField, TextField } from '../../parts/field.js';
+import { CheckField, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Differences } from '../profiles/comparison.js';
 import { isOption, listDifferences, listIssues, listNeededSettings, toOptions } from '../profiles/draft.js';
@@ -97,7 +97,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
           value={profile?.name ?? ''}
           choices={[
             { value: '', text: 'None: suggest how to read the file' },
-            ...profiles.map((each) => ({ value: each.name, text: each.name })),
+            ...toChoices(profiles.map((each) => each.name)),
           ]}
           onValue={onProfile}
         />

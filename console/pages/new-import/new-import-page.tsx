@@ -127,7 +127,6 @@ const FileList = (props: { entries: readonly Entry[]; shownId: number; onShow: (
     getKey={({ id }) => String(id)}
     columns={[
       {
-        name: 'file',
         title: 'File',
         cell: ({ id, file }) => (
           <button type="button" aria-pressed={id === props.shownId} onClick={() => props.onShow(id)}>
@@ -135,9 +134,8 @@ const FileList = (props: { entries: readonly Entry[]; shownId: number; onShow: (
           </button>
         ),
       },
-      { name: 'profile', title: 'Profile', cell: ({ profile }) => profile || <span class="none">none</span> },
+      { title: 'Profile', cell: ({ profile }) => profile || <span class="none">none</span> },
       {
-        name: 'state',
         title: 'State',
         cell: (entry) =>
           entry.run ? (

@@ -1,7 +1,7 @@
 import { useResource } from '../../api/resource.js';
 import { setQuery, useUrl } from '../../lib/url.js';
 import { Button } from '../../parts/button.js';
-import { SelectField } from '../../parts/field.js';
+import { SelectField, toChoices } from '../../parts/field.js';
 import { Card } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Table } from '../../parts/table.js';
@@ -58,10 +58,7 @@ export function Comparison({ name, draft, hasConflict, onReplace, onLoad }: Comp
           name="compare"
           label="Compare with another profile"
           value={other}
-          choices={['', ...names.filter((each) => each !== name)].map((value) => ({
-            value,
-            text: value || 'None',
-          }))}
+          choices={[{ value: '', text: 'None' }, ...toChoices(names.filter((each) => each !== name))]}
           onValue={(compare) => setQuery({ compare }, { replace: true })}
         />
       )}

@@ -1,5 +1,5 @@
 import { VALUES, formatOptionValue, getOptionName } from '../../api/options.js';
-import { CheckField, RoleFields, SelectField, TextField } from '../../parts/field.js';
+import { CheckField, RoleFields, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { type Draft, type Editing, listSources, toText } from './draft.js';
 
 type Name = keyof Draft;
@@ -58,16 +58,14 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
   const field = { name, label, value, onValue: set, error: getError(name), ...(hint && { hint }) };
   const choices = listChoices(name, editing);
   if (!choices) return <TextField {...field} input={{ maxLength: 255, autocomplete: 'off' }} />;
+  const texts: Texts = { ...(value && { [value]: value }), ...choices };
   const usual = name in VALUES && name !== 'delimiter' ? Object.values(choices)[0] : undefined;
   return (
     <SelectField
       {...field}
       choices={[
         { value: '', text: usual ? `${usual} (default)` : READING.includes(name) ? 'Detected' : 'None' },
-        ...Object.entries({ ...(value && { [value]: value }), ...choices }).map(([each, text]) => ({
-          value: each,
-          text,
-        })),
+        ...toChoices(Object.keys(texts), (each) => texts[each] ?? each),
       ]}
     />
   );

@@ -66,7 +66,6 @@ function WordsTable({ group: { name, column, words }, editing }: { group: Group;
         { title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
         { title: 'Rows', isNumber: true, cell: ({ rows }) => rows !== undefined && formatNumber(rows) },
         {
-          name: 'meaning',
           title: column,
           cell: (word) => <Meaning word={word} name={name} column={column} editing={editing} />,
         },
