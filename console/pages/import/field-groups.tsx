@@ -23,15 +23,12 @@ const MAX_ROWS = 100;
 
 /** Groups the changes of rows by field, with the most frequently changed field first. */
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
-  const groups = new Map<string, ShownChange[]>();
-  for (const row of rows)
-    for (const change of getVisibleChanges(row)) {
-      const { line, outcome } = row;
-      const shown = { line, person: <RowPerson row={row} />, change, isFirst: outcome === 'created' };
-      const group = groups.get(change.field);
-      if (group) group.push(shown);
-      else groups.set(change.field, [shown]);
-    }
+  const shown = rows.flatMap((row) => {
+    const { line, outcome } = row;
+    const person = <RowPerson row={row} />;
+    return getVisibleChanges(row).map((change) => ({ line, person, change, isFirst: outcome === 'created' }));
+  });
+  const groups = Map.groupBy(shown, ({ change }) => change.field);
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
   if (sorted.length === 0) return <p class="muted">These rows do not change any fields.</p>;
   return (
