@@ -35,9 +35,8 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
   const action = useAction();
   const base = toDraft(version.user);
   useUnsavedWarning(findDifferences(base, draft).length > 0);
-  const setField = (field: string) => (value: Value) => {
+  const setField = (field: string) => (value: Value) =>
     setDraft((current) => ({ ...current, [field]: value }));
-  };
   const save = async (reason = ''): Promise<void> => {
     if (findDifferences(base, draft).length === 0) {
       onClose();
