@@ -117,6 +117,7 @@ export class ConsolePage {
   /** Returns the rows of a table as the texts of their cells. */
   async readRows(table: string): Promise<string[][]> {
     const rows = this.page.getByRole('region', { name: table, exact: true }).locator('tbody tr');
+    await rows.first().waitFor();
     return rows.evaluateAll((found) =>
       found.map((row) =>
         Array.from(row.querySelectorAll('td'), ({ textContent }) => (textContent ?? '').trim()),
