@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { setQuery, useUrl } from '../lib/url.js';
 import { useDelayed } from '../lib/use-delayed.js';
 import { TextField } from './field.js';
@@ -25,14 +25,17 @@ export function SearchField(props: SearchProps) {
   const current = query.get(name) ?? '';
   const [text, setText] = useState(current);
   const delayedText = useDelayed(text, TYPING_PAUSE_MILLIS);
+  const searched = useRef(current);
   useEffect(() => {
-    setText(current); // after navigation in the history
+    if (current !== searched.current) setText(current); // after navigation in the history, but not while typing
+    searched.current = current;
   }, [current]);
   useEffect(() => {
     const reset = Object.fromEntries(['after', ...resets].map((each) => [each, undefined]));
     // A search adds one history entry, not one for each key press.
-    if (delayedText === text && delayedText !== current)
-      setQuery({ ...reset, [name]: delayedText }, { replace: current !== '' });
+    if (delayedText !== text || delayedText === current) return;
+    searched.current = delayedText;
+    setQuery({ ...reset, [name]: delayedText }, { replace: current !== '' });
   }, [delayedText]);
   return (
     <div class={isSmall ? 'field' : 'search'}>
