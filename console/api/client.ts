@@ -134,7 +134,7 @@ export interface ListPage<T> {
   rows: T[];
   /** Cursor or offset of the next page. Empty on the last page. */
   next: string;
-  /** Filter with an unknown user name. */
+  /** Filter whose text does not find exactly one user. */
   unknown?: string;
 }
 

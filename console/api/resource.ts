@@ -7,7 +7,7 @@ export interface Resource<T> {
   /** The last loaded data. It stays while new data is loading, so that pages do not flicker. */
   data: T | undefined;
   problem: ProblemError | undefined;
-  /** True while data of another key is loading, or the first data. */
+  /** True while the first data or the data of another key is loading. */
   isLoading: boolean;
   reload: () => void;
   set: (data: T) => void;

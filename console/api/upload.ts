@@ -11,7 +11,7 @@ export type Options = Readonly<Record<string, string>>;
 /** Bytes of a file that a preview needs. One byte more than the service reads shows that the file continues. */
 const PREVIEW_BYTES = 1024 * 1024 + 1;
 
-/** Builds a body that is sent as it is. The generated types allow only text. */
+/** Builds a raw request body, such as a file. The generated types allow only text. */
 const toBody = (body: File | FormData) => ({ body: body as never, bodySerializer: () => body });
 
 /** Uploads a file into the drop folder of the schedule. */

@@ -108,7 +108,7 @@ export function loadHistory(id: string, after: string, signal: AbortSignal) {
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Returns the id for typed text: an id, or what finds one user or deleted user. @returns undefined otherwise. */
+/** Finds the id for typed text: an id, or a text that matches one user or deleted user. @returns undefined otherwise. */
 export async function findId(typed: string, signal: AbortSignal): Promise<string | undefined> {
   if (UUID.test(typed)) return typed;
   const found = await findMatches(typed, signal);

@@ -12,9 +12,9 @@ interface Values {
 }
 
 interface Format {
-  /** True shows only the new value, for a created record. */
+  /** True to show only the new value, for a created record. */
   isFirst?: boolean;
-  /** True leaves out an old value that is empty. */
+  /** True to leave out an empty old value. */
   hidesEmpty?: boolean;
   /** Length in characters after which a value is cut off. */
   maxLength?: number;

@@ -102,7 +102,7 @@ const ACTIONS_OF_STATE: Partial<Record<Run['state'], ((run: Run) => RunAction)[]
 
 /** Buttons for the actions that the state of a run allows, each with a confirmation. */
 export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
-  // Stays if the state changes meanwhile, so that the confirmation can show the problem.
+  // The action stays open if the state changes meanwhile, so that the confirmation can show the problem.
   const [open, setOpen] = useState<RunAction>();
   const possible = run.reverted_by === null ? (ACTIONS_OF_STATE[run.state] ?? []) : [];
   const actions = possible.map((action) => action(run));

@@ -305,7 +305,7 @@ export class RecordMapper {
 
   private createCopyBuilder(column: Column, name: string, index: number): CellBuilder {
     const toImported = this.createTranslator(column, name);
-    // A cell that is neither translated nor stripped stays as it is.
+    // A cell that is neither translated nor stripped is unchanged.
     if (toImported === escapeFormula && this.profile.strip_prefix === undefined)
       return (cells) => cells[index] ?? '';
     return (cells) => toImported(toPlainCell(this.profile, cells[index] ?? ''));

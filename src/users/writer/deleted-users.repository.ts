@@ -83,7 +83,7 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Finds deleted users, except for users whom a revert of a run of `dataset` deleted.
+   * Finds deleted users, without the users that a revert of a run of `dataset` deleted.
    * @returns a map from the comparison key of each external id to the user who was deleted last.
    */
   async findDeletedElsewhere(externalIds: readonly string[], dataset: string): Promise<Map<string, User>> {
