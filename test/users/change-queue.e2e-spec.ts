@@ -6,6 +6,7 @@ import { GroupRepository } from '../../src/groups/group.repository.js';
 import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
 import type { Database } from '../../src/platform/database/engine/database.js';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
+import { UserChangeQueue } from '../../src/users/writer/user-change-queue.service.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
@@ -325,21 +326,28 @@ test('a request that cannot store its response does not affect requests that sti
   expect(answers.map(({ status, text }) => (status === 200 ? 200 : text))).toEqual(Array(12).fill(200));
 });
 
-test('a transaction that cannot begin does not delay the changes of other requests', async () => {
-  const [slow, ...others] = await createMany(9);
-  const begin = database.begin.bind(database);
-  const started = Promise.withResolvers<undefined>();
-  const end = Promise.withResolvers<undefined>();
-  jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
-    started.resolve(undefined);
-    await end.promise;
-    return begin();
-  });
-  const first = changeAll([slow], '8');
-  await started.promise;
-  const rest = changeAll(others, '8');
-  const answers = await Promise.race([rest, delay(5000, [])]);
-  end.resolve(undefined);
-  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
-  expect((await first)[0]?.status).toBe(200);
-});
+test.each([2, 3, 8, 16])(
+  'with sets of %d changes, a transaction that cannot begin delays no other requests',
+  async (size) => {
+    const [slow, ...others] = await createMany(9);
+    const sizer = app.app.get(UserChangeQueue)['sizer'];
+    sizer.batches = size;
+    const durations = jest.spyOn(sizer, 'recordDuration').mockReturnValue();
+    const begin = database.begin.bind(database);
+    const started = Promise.withResolvers<undefined>();
+    const end = Promise.withResolvers<undefined>();
+    jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
+      started.resolve(undefined);
+      await end.promise;
+      return begin();
+    });
+    const first = changeAll([slow], '8');
+    await started.promise;
+    const rest = changeAll(others, '8');
+    const answers = await Promise.race([rest, delay(5000, [])]);
+    end.resolve(undefined);
+    durations.mockRestore();
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect((await first)[0]?.status).toBe(200);
+  },
+);

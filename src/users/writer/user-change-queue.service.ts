@@ -83,9 +83,13 @@ export class UserChangeQueue {
     return promise;
   }
 
-  /** Starts a set at the end of this turn of the event loop, so that it contains all changes of this turn. */
+  /**
+   * Starts a set at the end of this turn of the event loop, so that it contains all changes of this turn. Starts one more
+   * set than unfilled sets need, because the transaction of one of them may not begin.
+   */
   private startNextSet(): void {
-    if (this.isBusy || this.waiting.length <= this.unfilledSets) return;
+    const { length } = this.waiting;
+    if (this.isBusy || length === 0 || length < this.unfilledSets) return;
     this.isBusy = true;
     this.unfilledSets++;
     setImmediate(() => void this.applySet());
