@@ -24,21 +24,25 @@ const USERS = '/scim/v2/Users';
 const GROUPS = '/scim/v2/Groups';
 const GROUP_ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group:roles';
 
-/** Sends the request. Returns the longest time that a health check or a read of a user takes meanwhile, in milliseconds. */
+/**
+ * Sends the request. Returns the longest time that a health check or a read of a user takes meanwhile, in milliseconds.
+ * @param now the clock in milliseconds
+ */
 export async function measureStall(
   { send: sendCase }: StallCase,
   base: string,
   key: string,
   user: string,
+  now = () => performance.now(),
 ): Promise<number> {
   let longest = 0;
   let isOver = false;
   const probe = async (path: string): Promise<void> => {
     const agent = new Agent({ keepAlive: true });
     while (!isOver) {
-      const from = performance.now();
+      const from = now();
       await send(base, 'GET', path, undefined, { agent, headers: { 'x-api-key': key } });
-      longest = Math.max(longest, performance.now() - from);
+      longest = Math.max(longest, now() - from);
       await delay(PAUSE_MILLIS);
     }
   };
