@@ -58,11 +58,12 @@ export function offerTemplates(
     ForeName: [insert(combined, first)],
     Surname: [insert(combined, last)],
   };
+  const cells = new Map(sources.toReversed().map((source) => [source.name.trim(), source.cells]));
   return Object.entries(templates)
     .filter(([column]) => !isFilled(column))
     .flatMap(([column, texts]) => {
       const rate = (share: number): PreviewTemplateDto[] =>
-        [...new Set(texts)].flatMap((text) => rateTemplate(column, text, sources, share));
+        [...new Set(texts)].flatMap((text) => rateTemplate(column, text, cells, share));
       const complete = column === 'ExternalId' ? rate(1) : [];
       const offers = complete.length > 0 ? complete : rate(MIN_SHARE);
       return offers
@@ -74,20 +75,22 @@ export function offerTemplates(
 /**
  * Renders a template for all records. Returns an empty list if too many values are blank, or too many external ids are
  * repeated.
+ * @param cells cells of each source column
  * @param share minimum share of the values that must fit.
  */
 function rateTemplate(
   column: string,
   template: string,
-  sources: readonly TemplateSource[],
+  cells: ReadonlyMap<string, readonly string[]>,
   share: number,
 ): PreviewTemplateDto[] {
   if (template === '' || template.length > MAX_TEMPLATE) return [];
   const isUnique = template.endsWith(':unique}');
   const parsed = parseTemplate(template.replace(/:unique}$/, '}'));
-  const rows = sources[0]?.cells.length ?? 0;
+  const [first] = cells.values();
+  const rows = first?.length ?? 0;
   const values = Array.from({ length: rows }, (_, row) =>
-    renderTemplate(parsed, (column) => sources.find(({ name }) => name.trim() === column)?.cells[row] ?? ''),
+    renderTemplate(parsed, (name) => cells.get(name)?.[row] ?? ''),
   );
   const filled = values.filter((value) => !isBlank(value));
   const distinct = new Set(filled.map(toLoginKey)).size;
