@@ -22,6 +22,7 @@ const PAUSE_MILLIS = 5;
 const TIMEOUT = 120_000;
 const USERS = '/scim/v2/Users';
 const GROUPS = '/scim/v2/Groups';
+const PREVIEW = '/api/0.3/imports/preview';
 const GROUP_ROLES = 'urn:ietf:params:scim:schemas:extension:rollcall:2.0:Group:roles';
 
 /**
@@ -128,8 +129,10 @@ export function listStallCases(users: readonly string[]): StallCase[] {
     request(`Bulk: ${name}`, 'POST', '/scim/v2/Bulk', { Operations });
   const preview = (name: string, rows: number, columns: number, length: number) => {
     const row = repeat(columns, (n) => `${n}`.padStart(length, 'abcdefghij')).join(',');
-    return request(`preview: ${name}`, 'POST', '/api/0.3/imports/preview', `${row}\n`.repeat(rows + 1));
+    return request(`preview: ${name}`, 'POST', PREVIEW, `${row}\n`.repeat(rows + 1));
   };
+  const sendQuotes = (name: string, rows: string) =>
+    request(`preview: ${name}`, 'POST', PREVIEW, `ExternalId,AboutMe\n${rows}`);
   const add = (path: string, value: unknown) => ({ op: 'add', path, value });
   const some = (n: number) => add('members', toRefs(unknown.slice(n * 60, n * 60 + 60)));
   const lost = {
@@ -198,11 +201,13 @@ export function listStallCases(users: readonly string[]): StallCase[] {
     preview('100 rows of 3000 columns', 100, 3000, 3),
     preview('190 long column names', 1, 190, 60),
     preview('100 rows of 1 MiB', 100, 200, 50),
+    sendQuotes('a quoted cell without end', `1,"${'""'.repeat(5e5)}`),
+    sendQuotes('lines of quotes', '1,""""\n'.repeat(150_000)),
     request('the OpenAPI file', 'GET', '/docs/openapi.json'),
     request('Swagger UI', 'GET', '/docs/swagger-ui-init.js'),
     pipeline('100 requests at once', 100),
     pipeline('2300 requests at once', 2300),
-    sendSmallChunks('300000 chunks of an upload', '/api/0.3/imports/preview'),
+    sendSmallChunks('300000 chunks of an upload', PREVIEW),
     sendSmallChunks('300000 chunks of a refused body', '/unknown'),
     bulk('200 changes of a user', ...repeat(200, (n) => onUser(n, add('title', `${n}`)))),
   ];
