@@ -47,13 +47,13 @@ export class ProblemError extends Error {
   }
 }
 
-/** Returns true if a path is a field or a part of it. */
+/** Returns true if a path is a field or part of the field. */
 export const isPart = (path: string, field: string): boolean =>
   path === field || path.startsWith(`${field}.`);
 
 /**
- * Returns a handler of a failed request. If the service rejected it with a status, the handler runs work first, such as
- * loading the current version. It then throws the problem again.
+ * Returns a handler for failed requests, which rethrows their error. For a response with this status, the handler first
+ * runs `work`, for example to load the current version.
  */
 export const handleStatus =
   (status: number, work: () => unknown) =>

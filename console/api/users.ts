@@ -41,7 +41,7 @@ export async function saveUser(
 
 /** Creates a user. @returns the uuid. */
 export async function createUser(body: UserInput): Promise<string> {
-  const input = (await resolveManager(body)) as UserInput & { username: string; email: string }; // the form requires both
+  const input = (await resolveManager(body)) as UserInput & { username: string; email: string }; // required in the form
   return (await unwrap(api.POST('/api/0.3/users', { body: input }))).data.uuid;
 }
 
@@ -118,7 +118,7 @@ export async function findId(typed: string, signal: AbortSignal): Promise<string
 
 const MAX_MATCHES = 8;
 
-/** Finds the users that typed text can mean: the user with this username, or else the results of a search. */
+/** Finds the users who match typed text: the user with this username, otherwise the results of a search. */
 export async function findMatches(typed: string, signal?: AbortSignal): Promise<User[]> {
   for (const query of [{ username: typed }, { find: typed, limit: MAX_MATCHES }]) {
     const call = api.GET('/api/0.3/users/search', { params: { query }, ...(signal && { signal }) });

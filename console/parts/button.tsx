@@ -34,7 +34,7 @@ interface LinkProps {
   href: string;
   icon?: IconName;
   isPrimary?: boolean;
-  /** True for a file, with a name for a file that the page has created. */
+  /** True if the link downloads a file, or the file name if the page has created the file. */
   download?: boolean | string;
   title?: string;
 }

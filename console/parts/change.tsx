@@ -16,7 +16,7 @@ interface Format {
   isFirst?: boolean;
   /** True to leave out an empty old value. */
   hidesEmpty?: boolean;
-  /** Length in characters after which a value is cut off. */
+  /** Maximum length of a shown value, in characters. */
   maxLength?: number;
 }
 
@@ -54,7 +54,7 @@ export function Change({ of: change, maxLength = Infinity, ...format }: Format &
 
 interface ChangeListProps extends Format {
   changes: readonly (Values & { field: string })[];
-  /** Lines before the changes. */
+  /** List items to show before the changes. */
   children?: ComponentChildren;
 }
 

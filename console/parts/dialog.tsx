@@ -125,7 +125,7 @@ interface ConfirmButtonProps extends Omit<ConfirmProps, 'confirmLabel' | 'onClos
   text: string;
   /** Label of the confirm button. By default, the text of the button. */
   confirmLabel?: string;
-  /** Called after the confirmation was closed. */
+  /** Called when the confirmation closes. */
   onClose?: () => void;
   isPrimary?: boolean;
 }

@@ -196,7 +196,7 @@ export const Select = (props: SelectProps & { label: string; error?: string }) =
   </>
 );
 
-/** A select that acts on a choice at once, then shows its text again. */
+/** A select input for an action: a choice runs `onPick`, and the input shows its text again. */
 export const Pick = (props: {
   label: string;
   text: string;
@@ -214,7 +214,7 @@ export const Pick = (props: {
 /** Choice of a filter that matches everything. */
 export const ANY: Choice = { value: '', text: 'Any' };
 
-/** Returns choices whose texts are their values, or the formatted values. */
+/** Converts values to choices. Without `format`, the text of a choice is its value. */
 export const toChoices = (values: readonly string[], format = (value: string): string => value): Choice[] =>
   values.map((value) => ({ value, text: format(value) }));
 

@@ -3,7 +3,7 @@ import { setQuery } from '../lib/url.js';
 import { LabelledField, type TextProps } from './field.js';
 import type { LoadedList } from './list.js';
 
-/** Attributes for a person filter, which accepts what `findId` finds. */
+/** Attributes of a filter by person. The filter accepts every text that `findId` accepts. */
 export const NAME_INPUT = { placeholder: 'name or id', spellcheck: false, autocomplete: 'off' } as const;
 
 /** Returns a function that builds the attributes of the filter fields of a list, whose values the URL contains. */

@@ -40,7 +40,7 @@ interface ImportActor {
   initiator: Actor;
   approver: Actor | null;
   allowsPrivileged: boolean;
-  /** Data set of the import that the run reverts. Undefined for any other run. */
+  /** Data set of the import that the run reverts. Undefined if the run is not a revert. */
   revertedDataset?: string;
 }
 

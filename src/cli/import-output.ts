@@ -207,7 +207,7 @@ export function formatPreview(preview: ImportPreviewDto): string {
   return parts.join('\n');
 }
 
-/** Formats what a profile should say to read the file. */
+/** Formats the suggested settings of a profile for the file. */
 function formatOffers(preview: ImportPreviewDto): string[] {
   const { encodings, skip_lines: first, skip_last_lines: last, templates, words } = preview;
   const samples = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');

@@ -11,7 +11,7 @@ import type { Application } from './application.js';
 import { useFile } from './named-file.js';
 import type { Target } from './target.js';
 
-/** Exit codes. `someFailed` also stands for a fault that a check found. */
+/** Exit codes. `someFailed` also means that a check has found a fault. */
 export const EXIT = { done: 0, someFailed: 1, nothingDone: 2 } as const;
 
 /** Formats rows as aligned columns, without control characters, which a terminal would interpret. */

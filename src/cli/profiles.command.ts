@@ -102,7 +102,7 @@ async function editProfile(
   return file === undefined ? editAndSave(name, before?.text, save) : save(file);
 }
 
-/** Opens a profile in the editor and saves it. @throws Error of `save`. The edited file then remains. */
+/** Opens a profile in the editor and saves it. @throws the error of `save`, after which the edited file is kept. */
 async function editAndSave(
   name: string,
   before: string | undefined,

@@ -4,10 +4,10 @@ import { TransactionRunner } from '../../src/platform/database/transaction-runne
 import { setUpFreshApp } from '../support/app/app.js';
 import { DAY, HOUR, MINUTE, SealedAudit, badIdsOf } from '../support/app/sealed-audit.js';
 
-/** The clock is set while the service records events. `audit verify` accepts these events, but no inserted ones. */
+/** The clock is set while the service records events. `audit verify` accepts these events, but not inserted events. */
 const app = setUpFreshApp({ AUDIT_SEAL_KEY: 'a-key-for-seals-of-32-characters-1' });
 const { verify, execute, insert } = new SealedAudit(() => app);
-// Deletes the events recorded by the start, which are later.
+// Deletes the events of the start, because they are later than the events of the tests.
 beforeEach(() => execute('DELETE FROM audit_events'));
 
 /** Some minutes after the sealing of a past hour. */

@@ -18,7 +18,7 @@ import {
 /** Counts of recorded actions, from the seals and from events that are not sealed yet. */
 const app = setUpFreshApp({ AUDIT_RETENTION_DAYS: '30' });
 const { seal, verify, execute, insert, insertIds, readSeals } = new SealedAudit(() => app);
-// Deletes the events recorded by the start.
+// Deletes the events of the start, so that only the events of a test are counted.
 beforeEach(() => execute('DELETE FROM audit_events'));
 
 const THIS_HOUR = Math.floor(Date.now() / HOUR);

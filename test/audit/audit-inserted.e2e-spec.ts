@@ -11,7 +11,7 @@ import { DAY, HOUR, MINUTE, SealedAudit, badIdsOf, eventAt } from '../support/ap
  */
 const app = setUpFreshApp();
 const { seal, verify, execute, readSeals, insert, insertIds } = new SealedAudit(() => app);
-// Deletes the events recorded by the start, which are later.
+// Deletes the events of the start, because they are later than the events of the tests.
 beforeEach(() => execute('DELETE FROM audit_events'));
 
 /** End of a past hour, which was sealed six minutes later. */

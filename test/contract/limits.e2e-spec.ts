@@ -70,7 +70,7 @@ function boundsOf(schema: Bounded, name = ''): Bound[] {
   });
 }
 
-/** Every place in a JSON body: the body, its fields, and their members and elements. */
+/** Every position in a JSON body: the body, its fields, and the members and elements of the fields. */
 const PLACES = OPERATIONS.flatMap((operation) => {
   const body = findJsonBody(operation);
   if (!body) return [];
@@ -128,7 +128,7 @@ test('the tests of body limits cover every operation with a JSON body', () => {
     new Set(
       OF_API.filter((operation) => findJsonBody(operation))
         .map(({ operationId }) => operationId)
-        .filter((name) => name !== 'generatePassword'), // its only field is a flag
+        .filter((name) => name !== 'generatePassword'), // the body has only a flag, which has no limits
     ),
   );
 });

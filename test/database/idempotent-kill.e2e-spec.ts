@@ -88,7 +88,7 @@ test('retried POSTs take effect once despite kills at random moments', async () 
   }
   await clients;
   expect(new Set(sent).size).toBe(sent.length);
-  expect(await countUsers(clientOf(service))).toBe(sent.length + 1); // plus the first Webmaster
+  expect(await countUsers(clientOf(service))).toBe(sent.length + 1); // the first Webmaster counts too
 });
 
 async function countUsers(client: Client): Promise<number> {
@@ -98,7 +98,7 @@ async function countUsers(client: Client): Promise<number> {
 }
 
 const ids = Array.from({ length: USERS }, (_, index) => `u${index}`);
-/** Creates users, and changes the first user after each of them, so that each change is in a set of its own. */
+/** Creates users. After every 50th user, changes the first user, which starts a new set. */
 const operations = [
   ...ids.flatMap((id, n) => (n % 50 ? post(id) : [post(id), patch('bulkId:u0', 'title', id)])),
   group('all', ...ids.map((id) => `bulkId:${id}`)),

@@ -7,9 +7,8 @@ import { Process } from '../support/process/process.js';
 import { createRandom } from '../support/data/random.js';
 
 /**
- * Kills the service at random moments of imports with parts, profiles, leavers, returners, an approval and a revert, and
- * of bulk changes.
- * `KILLS=200` sets the number of kills. `KILL_SEED=…` repeats the kills of an earlier run.
+ * Kills the service at random moments of imports (with parts, profiles, leavers, returners, an approval and a revert)
+ * and of bulk changes. `KILLS=200` sets the number of kills. `KILL_SEED=…` repeats the kills of an earlier run.
  */
 const KILLS = Number(process.env['KILLS'] ?? 7);
 const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);

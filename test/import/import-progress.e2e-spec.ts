@@ -62,7 +62,7 @@ test.each(['apply', 'reject'])(
     const { duration_seconds: seconds } = await decide(app.key, id, decision);
     expect(Math.abs(seconds - 10)).toBeLessThan(5);
     await databaseOf(app).execute('UPDATE import_runs SET waited_seconds = NULL WHERE id = ?', [id]);
-    const { duration_seconds: unknown } = await readRun(app.key, id); // as of an older version
+    const { duration_seconds: unknown } = await readRun(app.key, id); // as in a run of an older version
     if (decision === 'apply') expect(unknown).toBeNull();
   },
 );

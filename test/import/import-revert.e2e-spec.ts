@@ -107,7 +107,7 @@ test('an import revert deletes only unused new users, and its own revert restore
   const file = (managerOfBoss: string, ...rows: string[]) =>
     csv(`${HEAD},Manager`, person('boss', managerOfBoss), ...rows);
   await runImport(app.key, file(''), 'dataset=new');
-  // An older user reports to the first new user, and every other new user to the user before.
+  // An older user reports to the first new user. Each other new user reports to the previous new user.
   const chain = people('n', 60, (i) => [i > 0 ? `n${i - 1}` : '']);
   const hired = await runImport(app.key, file('n0', ...chain), 'dataset=new');
   expect(countsOf(hired)).toEqual({ created: 60, updated: 1 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const row = fc.record({
   id: fc.nat(15),
   family: fc.constantFrom('Müller', 'Mueller', 'MÜLLER', 'Sato'),
-  // Rows fail by their own rules, by the set rules, or not at all.
+  // Some rows break a field rule or a set rule.
   fault: fc.constantFrom('', '', '', 'no address', 'same@example.org', 'boss'),
 });
 

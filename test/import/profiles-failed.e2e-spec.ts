@@ -149,7 +149,7 @@ test('failed.csv with corrected cells has the result of the correct file', async
           const format = { delimiter: ';', relax_column_count: true };
           const [head = [], ...rows]: string[][] = parse(failed, format);
           const lineOf = (row: string[]): number => Number(row[head.indexOf('_line')]);
-          // A wrong cell that is valid, such as the login of a failed row, needs no correction.
+          // Skip cases in which a wrong cell is valid: a username can repeat the username of a failed row.
           const lines = new Set(rows.map(lineOf));
           fc.pre(wrong.every((row, i) => row === right[i] || lines.has(i + 4)));
           const corrected = rows.map((row) => {

@@ -235,7 +235,7 @@ test.each([
 
 test.each([
   ['Gesperrt', 'Ja nein nein vielleicht', 'nein,2,Active Ja,1,Blocked vielleicht,1,'],
-  // An account of Active Directory is disabled if its number contains the bit 2.
+  // In Active Directory, the bit 2 of this number means that the account is disabled.
   ['userAccountControl', '66050 512 512 ?', '512,2,Active 66050,1,Blocked ?,1,'],
 ])('an import preview counts the words of the status %s and of roles', async (name, cells, expected) => {
   const roles = ['Editor', 'Editor|Klasse 7b', '', ''];

@@ -135,7 +135,7 @@ test('the installed `rollcall` prints its version and lists its commands', () =>
   expect(readdirSync(home)).toEqual(['node_modules']);
 });
 
-/** Code in the built programs, all of which a process keeps in memory. */
+/** Reads a built program. A process keeps its whole program in memory, so programs must not contain unused code. */
 const readProgram = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
 const schemaTools = 'MigrationExecutor'; // a class of TypeORM
 

@@ -80,7 +80,7 @@ test('DELETE /users/{uuid}/sessions ends all sessions of the user', async () => 
 const createUser = (): Promise<Json> => create(app.key, { password: PASSWORD });
 const readAll = (user: Json): Promise<Json[]> =>
   readSessions(app.key, `?user_uuid=${user.uuid as string}&limit=100`);
-/** Starts sessions like logins do, but without checking passwords. */
+/** Starts sessions as logins do, but without verifying a password. */
 async function startSessions(user: Json, count: number): Promise<void> {
   for (let started = 0; started < count; started++)
     await app.app
@@ -95,7 +95,7 @@ test('a login of a user with 20 sessions ends the oldest session', async () => {
   await login(other);
   await startSessions(user, 20);
   const [newest] = await readAll(user);
-  const ahead = uuidv7({ msecs: Date.now() + 48 * 3_600_000 }); // from before the clock was set back
+  const ahead = uuidv7({ msecs: Date.now() + 48 * 3_600_000 }); // created before the clock was set back
   await databaseOf(app).execute('UPDATE sessions SET id = ? WHERE id = ?', [ahead, newest?.id as string]);
   const before = await readAll(user);
   expect(before).toHaveLength(20);

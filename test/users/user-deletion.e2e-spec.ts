@@ -191,7 +191,7 @@ describe('DELETE /users/{user_id}', () => {
 /** Deletions are validated with the other changes of their set (ADR 23) and count towards the fuse of the API key. */
 const restore = (uuid: string): Promise<unknown> => app.app.get(DeletedUsers).restore(uuid, SYSTEM);
 
-/** Builds a caller with an API key that has these scopes, or every permission if they are null. */
+/** Builds a caller with an API key that has these scopes, or every permission if `scopes` is null. */
 function buildKeyCaller(scopes: KeyActor['rights']['scopes']): Caller {
   const id = uuidv7();
   const rights = { scopes, networks: null, expires: null };

@@ -16,7 +16,7 @@ import { Actor, PartyName } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const INITIAL_CHANGES = 3;
-/** Length from which a value is cut off. */
+/** Maximum length of a shown value, in characters. */
 const MAX_LENGTH = 80;
 const LEAD = 'Who did what, when and from where.';
 

@@ -23,14 +23,14 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
   const { data: file, problem } = useResource(run.id, (signal) => loadFailedFile(run.id, signal));
   const action = useAction();
   const [start, setStart] = useState(0);
-  // Edited cells are written to the rows of the file.
+  /** Lines of the edited rows. The edited cells are in `file`. */
   const [edited, setEdited] = useState<ReadonlySet<number>>(new Set());
   const [linked, setLinked] = useState<ReadonlySet<number>>(new Set());
   useUnsavedWarning(edited.size + linked.size > 0);
   const send = (corrected: File, lines: ReadonlySet<number>) =>
     void action.run(async () => {
       const { id } = await importFile(corrected, { corrects: run.id, adopt_rows: [...lines].join() });
-      navigate(toHref(`/imports/${id}`), { replace: true }); // does not ask, because the edits were sent
+      navigate(toHref(`/imports/${id}`), { replace: true }); // without a question, because the edits were sent
     });
   if (!file)
     return problem ? <ProblemNote problem={problem} /> : <p class="muted">Loading the failed rows…</p>;

@@ -11,7 +11,7 @@ import { isCorrectable } from './failed-rows.js';
 import { toLineHref } from './row-error.js';
 import { getCount, isWaiting, loadManyRows, loadRows } from './runs.js';
 
-/** Loads the first failed rows of a run, and the number of its rows with each of their error codes. */
+/** Loads the first failed rows of a run, and the number of rows for each of their error codes. */
 async function loadFailures(id: string, signal: AbortSignal) {
   const filter = { outcome: 'error', person: '', after: '' };
   const { rows } = await loadManyRows(id, filter, signal);

@@ -65,7 +65,7 @@ function MoreRows({ field, changes }: { field: string; changes: readonly ShownCh
   );
 }
 
-/** Shows changes of one field with their lines and persons. */
+/** Shows changes of one field with their lines and people. */
 export const ChangeTable = ({ caption, changes }: { caption: string; changes: readonly ShownChange[] }) => (
   <Table
     caption={caption}

@@ -13,7 +13,7 @@ type Schemas = components['schemas'];
 interface DatasetRun {
   dataset: string;
   last_run: Schemas['ImportRunSummaryDto'] | Schemas['ImportRunDto'];
-  /** Missing if the list does not show it. */
+  /** Missing if the list has no column for it. */
   last_completed?: string | null;
   overdue?: boolean;
 }

@@ -48,9 +48,9 @@ export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
   return (await unwrap(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
 }
 
-/** Maximum rows of one request. */
+/** Maximum number of external ids in a request. */
 const MAX_IDS = 100;
-/** Maximum users that a search for a person considers. */
+/** Maximum number of users whose rows a search shows. */
 const MAX_FOUND_USERS = 50;
 
 /** Loads the row of a run with an external id. */

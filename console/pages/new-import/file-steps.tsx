@@ -54,7 +54,7 @@ export function FileSteps(props: FileStepsProps) {
 
 function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | undefined }) {
   const { file, profile, profiles, isShown, isPlanned, otherDatasets, onProfile, onState } = props;
-  /** The saved profile that the draft changes. Undefined for a new or built-in one. */
+  /** The saved profile that the draft changes. Undefined for a new or built-in profile. */
   const [own, setOwn] = useState(profile?.ready ? undefined : profile);
   const [name, setName] = useState(own?.name ?? '');
   const [isKept, setKept] = useState(false);

@@ -47,7 +47,7 @@ export function NewImportPage() {
   const runs = entries.flatMap(({ run }) => run ?? []);
   const onlyRun = isSingle ? runs[0]?.id : undefined;
   useEffect(() => {
-    if (onlyRun) navigate(toHref(`/imports/${onlyRun}`)); // when the page has no unsaved changes any more
+    if (onlyRun) navigate(toHref(`/imports/${onlyRun}`)); // after the page has no unsaved changes any more
   }, [onlyRun]);
   useRunEvents(runs, (run) =>
     setEntries((current) => current.map((entry) => (entry.run?.id === run.id ? { ...entry, run } : entry))),

@@ -14,7 +14,7 @@ const NOT_SET = <span class="none">not set</span>;
 export const Differences = (props: {
   caption: string;
   differences: readonly Difference[];
-  /** Names of the two profiles. The first one is empty if there is only one. */
+  /** Names of the two profiles. The first name is empty if the profile is new. */
   titles: readonly [old: string, changed: string];
 }) => (
   <Table
@@ -37,9 +37,9 @@ interface ComparisonProps {
   draft: Draft;
   /** True if someone else has changed the saved profile. The draft is then compared with it. */
   hasConflict: boolean;
-  /** Called to replace the saved version of this profile. */
+  /** Called to overwrite the saved version with the draft. */
   onReplace: (etag: string) => void;
-  /** Called to give up the draft for the saved version. */
+  /** Called to replace the draft with the saved version. */
   onLoad: (saved: VersionedProfile) => void;
 }
 

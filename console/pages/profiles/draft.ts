@@ -15,7 +15,7 @@ export type DraftChanges = { [Name in keyof Draft]?: Draft[Name] | undefined | '
 
 export type TextMap = Readonly<Record<string, string>>;
 
-/** A draft with everything that its fields need. */
+/** State of the profile editor: the draft, the preview of the sample file, and the functions that change them. */
 export interface Editing {
   draft: Draft;
   /** The saved profile. Undefined for a new profile. */
@@ -64,7 +64,7 @@ export const findKey = (map: object | undefined, source: string): string | undef
 export const findSources = ({ columns }: Draft, column: string): string[] =>
   Object.entries(columns).flatMap(([source, target]) => (target === column ? [source] : []));
 
-/** Maps a source column to an import column, which no other source column and no template fills then. */
+/** Maps a source column to an import column, instead of any other source column or template. */
 export function mapColumn({ columns, set }: Draft, source: string, target: string): DraftChanges {
   const key = findKey(columns, source);
   const others = Object.entries(columns)
@@ -76,7 +76,7 @@ export function mapColumn({ columns, set }: Draft, source: string, target: strin
   };
 }
 
-/** Fills an import column with a template, which no source column fills then. */
+/** Fills an import column with a template, instead of any source column. */
 export const setTemplate = ({ columns, set }: Draft, column: string, template: string): DraftChanges => ({
   columns: Object.fromEntries(Object.entries(columns).filter(([, target]) => target !== column)),
   set: { ...set, [column]: template },
@@ -86,8 +86,9 @@ export const setTemplate = ({ columns, set }: Draft, column: string, template: s
 const NO_MAIL = '@no-mail.example';
 
 /**
- * Fills an import column with a template that inserts its source, or adds a fallback to its template.
- * @param hasFallback true to add a fallback for blank cells. It starts with the ExternalId, which every row has.
+ * Starts the template of an import column with its source column, or adds a fallback to its template.
+ * @param hasFallback true to add a fallback for blank cells. The fallback contains the ExternalId, because every row
+ * has one.
  */
 export function buildTemplate(draft: Draft, column: string, hasFallback: boolean): DraftChanges {
   const format = (name: string) => draft.set?.[name] ?? formatColumns(findSources(draft, name));
@@ -100,7 +101,7 @@ export const countBlanks = (preview: Preview | undefined, column: string): numbe
   preview?.problems.filter(({ code, field }) => code === 'required' && field === getField(column)).length ??
   0;
 
-/** Removes a template. Its first column that nothing else uses then fills the import column. */
+/** Removes a template. The import column gets the first column of the template that is not mapped yet. */
 export function removeTemplate(draft: Draft, column: string): DraftChanges {
   const names = listTemplateColumns(draft.set?.[column] ?? '');
   const free = names.find((name) => findKey(draft.columns, name) === undefined);
@@ -192,7 +193,7 @@ const COLUMN_CODES = ['missing_column', 'unknown_column', 'duplicate_column', 'p
 
 const NOT_UTF8 = 'The file is not UTF-8. Choose the encoding in Reading that shows its letters correctly.';
 
-/** Something to do in a section. An import is refused until everything that blocks it is done. */
+/** An open task in a section. No plan can be created while a task with `blocks` is open. */
 export interface Issue {
   section: SectionName;
   text: string;
@@ -229,8 +230,8 @@ export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing)
 }
 
 /**
- * Lists the settings of a new profile without which the file would be read differently. A file with the names of the
- * import columns needs none.
+ * Lists the settings that a new profile needs to read the file in the same way. A file whose columns have the names of
+ * the import columns needs no settings.
  */
 export function listNeededSettings({ columns, pattern: _, ...others }: Draft): Difference[] {
   const own = new Set(COLUMNS.map(([name]) => toHeaderKey(name)));

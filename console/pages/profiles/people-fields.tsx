@@ -25,7 +25,7 @@ export const PeopleFields = ({ editing }: { editing: Editing }) => (
   </>
 );
 
-/** The source of an identifier: a column, an offered template, or a template of one's own. */
+/** The source of an identifier: a column, an offered template or a custom template. */
 function Identifier({ column, editing }: { column: string; editing: Editing }) {
   const { draft, change, getOffers } = editing;
   const template = draft.set?.[column];

@@ -16,7 +16,7 @@ import { ProfileSections } from './profile-sections.js';
 import { type VersionedProfile, loadProfile, saveProfile, toProfileHref } from './profiles.js';
 import { useDraft } from './use-draft.js';
 
-/** The page of a profile. Without a name, the page for a new profile, which may copy the one in the parameter `from`. */
+/** The page of a profile. Without a name, the page for a new profile, which may start as a copy (parameter `from`). */
 export function ProfilePage({ params: { name } }: { params: Record<string, string> }) {
   const { query } = useUrl();
   const shown = name ?? query.get('from') ?? '';

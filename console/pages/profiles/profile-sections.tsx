@@ -15,7 +15,7 @@ import { WordsFields } from './words-fields.js';
 
 const MORE_SETTINGS = ['part', 'returning', 'mode', 'blank_cells', 'adopt', 'allow_privileged'] as const;
 
-/** Returns the section of an error of the service. */
+/** Finds the section that contains a field of the profile. */
 const findSection = (field: string): SectionName =>
   (['people', 'reading', 'values', 'settings'] as const).find((name) =>
     SECTIONS[name].some((member) => field === member || field.startsWith(`${member}.`)),
@@ -30,7 +30,7 @@ interface SectionsProps {
   isOpen?: boolean;
 }
 
-/** All sections of a profile. A section is folded while it needs nothing. */
+/** All sections of a profile. A section without open tasks is folded. */
 export function ProfileSections({ editing, issues, problems, isOpen = false }: SectionsProps) {
   const { preview } = editing;
   const errors = problems.flatMap((problem) => problem?.errors ?? []);
@@ -61,7 +61,7 @@ export function ProfileSections({ editing, issues, problems, isOpen = false }: S
   );
 }
 
-/** Settings of the import, and the guards. */
+/** Settings of the imports that use the profile, and the limits of their guards. */
 const OptionFields = ({ editing }: { editing: Editing }) => (
   <>
     <SettingFields names={['dataset', 'missing', 'pattern']} editing={editing} />

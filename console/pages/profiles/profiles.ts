@@ -30,7 +30,7 @@ export async function loadProfile(name: string, signal?: AbortSignal): Promise<V
   return { ...data, etag: headers.get('etag') ?? '' };
 }
 
-/** Returns the name of the profile that the schedule uses for a file, the one with the longest matching pattern, or ''. */
+/** Returns the name of the profile with the longest pattern that matches a file name, or ''. The schedule uses it. */
 export function findProfileFor(fileName: string, profiles: readonly Profile[]): string {
   const getPattern = ({ profile }: Profile): string => profile.pattern ?? '';
   const matching = profiles.filter((each) => matchesPattern(getPattern(each), fileName));

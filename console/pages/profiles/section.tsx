@@ -7,7 +7,7 @@ interface SectionProps {
   title: string;
   /** Text about the settings that apply, shown while the section is folded. */
   summary: string;
-  /** Open points. The section then opens by itself. */
+  /** Open tasks. A section with open tasks is unfolded. */
   issues?: readonly string[];
   isOpen?: boolean;
   children: ComponentChildren;

@@ -30,7 +30,7 @@ export const SettingFields = ({ names, editing }: { names: readonly Name[]; edit
   </div>
 );
 
-/** Returns the choices of a setting. Undefined for a setting with any text. */
+/** Returns the choices of a setting, or undefined if the setting accepts any text. */
 function listChoices(name: Name, editing: Editing): Texts | undefined {
   const names = name === 'encoding' ? ENCODINGS : SOURCES.includes(name) ? listSources(editing) : undefined;
   if (names) return Object.fromEntries(names.map((each) => [each, each]));

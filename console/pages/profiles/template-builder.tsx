@@ -8,7 +8,7 @@ import { FALLBACK, FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTe
 
 const SHOWN_VALUES = 5;
 
-/** Builds the template of an import column by clicking columns, texts and functions. Shows the first values. */
+/** Editor for the template of an import column, with buttons for columns, texts and functions. */
 export function TemplateBuilder({ column, editing }: { column: string; editing: Editing }) {
   const { draft, change, getError } = editing;
   const [selected, setSelected] = useState(0);
@@ -141,7 +141,7 @@ function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (
   );
 }
 
-/** Shows the first values of an import column as the sample file is read, and how many are equal. */
+/** Shows the first values of an import column in the preview, and the number of duplicate values. */
 export function FirstValues({ column, editing: { preview } }: { column: string; editing: Editing }) {
   const values = (preview?.rows ?? []).flatMap(({ fields }) => formatValue(fields[getField(column)]) || []);
   if (values.length === 0) return null;

@@ -1,4 +1,4 @@
-/** Section of a template that inserts the first of its columns that is not blank, converted by the functions. */
+/** Piece of a template that inserts the first of its columns that is not blank, converted by the functions. */
 interface ColumnPiece {
   columns: readonly string[];
   /** Functions with their arguments: `lower`, `pad:6`. */
@@ -10,7 +10,7 @@ export type Piece = string | ColumnPiece;
 /** The piece ` || ` of a template: the pieces after it apply if the pieces before it are blank. */
 export const FALLBACK: ColumnPiece = { columns: [], functions: [] };
 
-/** Functions of templates in the order in which they are applied, and the first argument of one that needs one. */
+/** Functions of templates in the order in which they are applied, with the initial value of their argument, if any. */
 export const FUNCTIONS: Readonly<Record<string, { text: string; argument?: string }>> = {
   before: { text: 'the part before', argument: ',' },
   after: { text: 'the part after', argument: ',' },

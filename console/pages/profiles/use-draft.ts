@@ -58,7 +58,7 @@ export function useDraft(
     const kept = (earlier?.offers ?? []).filter(({ column }) =>
       preview.templates.every((each) => each.column !== column),
     );
-    // The service leaves out the cells of ignored columns, but a preview without a profile has them.
+    // The service omits the cells of ignored columns, but an earlier preview without a profile contains these cells.
     const columns = preview.columns.map((column) => {
       const { samples } = earlier?.preview.columns.find(({ source }) => source === column.source) ?? column;
       return column.use === 'ignored' ? { ...column, samples } : column;
@@ -67,7 +67,7 @@ export function useDraft(
     last.current = { ...data, preview: { ...preview, columns }, offers, answer: data };
   }
   const current = last.current?.file === file ? last.current : undefined;
-  // A new profile starts as the suggested one, but the operator chooses the encoding of a file that is not UTF-8.
+  // A new profile starts with the suggestion. If the file is not UTF-8, the operator must first choose its encoding.
   const isChosen = !data || data.preview.encodings.length === 0 || draft.encoding !== undefined;
   const mayAdopt = isFresh && !saved && !isChanged && isChosen && isSame(data?.draft, draft);
   const suggestion = mayAdopt ? (data?.preview.suggested as Draft | null | undefined) : undefined;

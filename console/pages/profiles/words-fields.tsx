@@ -26,7 +26,7 @@ interface Group {
 
 const toWordKey = (word: string): string => word.trim().toLowerCase();
 
-/** Lists the words of the file and of the draft by column, and for each column every other word. */
+/** Groups the words of the file and of the draft by column. Each group has an entry for all unlisted words. */
 function listGroups({ draft: { columns, values = {} }, preview }: Editing): Group[] {
   const found = (preview?.words ?? []).map(({ source, column, words }) => {
     const name = findKey(values, source) ?? findKey(values, column) ?? source;
@@ -43,7 +43,7 @@ function listGroups({ draft: { columns, values = {} }, preview }: Editing): Grou
   });
 }
 
-/** Gives the words of the file a meaning, and derives the status from dates. */
+/** Fields that translate the words of the file, and that derive the status from dates. */
 export function WordsFields({ editing }: { editing: Editing }) {
   return (
     <>

@@ -16,7 +16,7 @@ export function NewUserPage() {
   useUnsavedWarning(findDifferences(EMPTY_DRAFT, draft).length > 0);
   const create = async (): Promise<void> => {
     const uuid = await createUser(toInput(EMPTY_DRAFT, draft));
-    // Replaces the form, which is saved, so that "Back" does not show it again.
+    // Replaces the saved form in the history, so that "Back" does not show it again.
     navigate(toHref(`/users/${uuid}`, { new: true }), { replace: true });
     showToast('The user was created.');
   };

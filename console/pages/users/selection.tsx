@@ -13,7 +13,7 @@ import { ManagerField } from '../user/manager-field.js';
 import type { UserColumn } from './columns.js';
 import { getExportUrl, toFilters } from './search.js';
 
-/** Maximum users of a bulk change that lists its users. */
+/** Maximum number of users that a bulk change can list. */
 const MAX_SELECTED = 10_000;
 
 /** The selected users: their ids, or all users of the list. */

@@ -81,8 +81,8 @@ export class RunQueue {
   }
 
   /**
-   * Reads a request that is a form. Its field `profile` is a name, or JSON of an unsaved profile, which the query may
-   * name. Only previews and commands on this machine may send JSON.
+   * Reads a request that is a form. Its field `profile` is a name, or an unsaved profile as JSON. Then `profile` in the
+   * query may name the unsaved profile. Only previews and commands on this machine may send JSON.
    */
   private async receiveForm(request: Request, caller: Caller, store: FileReceiver): Promise<Upload> {
     const { fields, file } = await storeForm(request, store);
@@ -210,7 +210,7 @@ export class RunQueue {
 
 /**
  * Merges the options of a profile with the sent options, which take precedence. Other options get their defaults.
- * @param corrected run that the new run corrects. Its options take the place of the options of its profile.
+ * @param corrected run that the new run corrects. Its options replace the options of its profile.
  */
 function applyProfile(profile: NamedProfile | null, sent: JsonObject, corrected?: ImportRun): RunOptions {
   const { profile: _, ...others } = sent;

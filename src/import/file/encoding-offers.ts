@@ -47,7 +47,7 @@ export async function offerEncodings(head: FilePrefix): Promise<{ encoding: stri
     .map(({ text, encoding }) => ({ encoding, cells: splitOther(text, CELL_END).slice(0, MAX_CELLS) }));
 }
 
-/** Decodes the start of a file, to the first error. */
+/** Decodes the start of a file up to the first error. */
 export async function decodeHead(
   head: FilePrefix,
   encoding: string | undefined,
@@ -69,7 +69,7 @@ function rateText(text: string): number {
   return penalties.reduce((sum, penalty) => sum + penalty, 0) / Math.max(1, words.length);
 }
 
-/** Splits a text, and returns the different parts that are not ASCII. */
+/** Splits a text, and returns the distinct parts that are not ASCII. */
 function splitOther(text: string, end: RegExp): string[] {
   const parts = text.split(end).filter((part) => /[^\0-\x7f]/.test(part));
   return [...new Set(parts.map((part) => truncate(part.trim(), MAX_TEXT)))];

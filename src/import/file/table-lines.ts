@@ -11,7 +11,7 @@ const SAMPLE_LINES = 100;
 /** Minimum number of known column names by which a header is recognized. */
 const MIN_NAMES = 2;
 
-/** Maximum length of a cell, longer than a column name. */
+/** Number of characters of a cell that are examined. Column names are shorter. */
 const MAX_CELL = 300;
 
 /** Splits a line into cells, of which long ones are truncated. Delimiters inside quotes do not split a cell. */
@@ -23,8 +23,9 @@ const splitLine = (line: string, delimiter: string): string[] =>
     .map((cell) => cell.trim().slice(0, MAX_CELL));
 
 /**
- * Finds the delimiter of a table and the lines around it: the header by its known names, or else by the number of its
- * cells (in a tie, the one with more cells), and the notes and totals after the last row. Returns undefined if the text has no table with several columns.
+ * Finds the delimiter of a table, its header, and the notes and totals after its last row. The header is the line with
+ * the most known names, or the first line with the usual number of cells. Returns undefined if the text has no table
+ * with several columns.
  * @param isWhole false if the text is only the start of a file.
  */
 export function findTable(

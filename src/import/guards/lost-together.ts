@@ -4,10 +4,10 @@ import { computeLimit, defineGuard } from './guard.js';
 import { losesAccess } from './plan.js';
 import type { ManagedUser } from '../../users/search/user-directory.service.js';
 
-/** Share of the lost users that must stand in a few stretches, or share a value. */
+/** Minimum share of the lost users who must be consecutive in the sorted scope, or share a value. */
 const MOST = 0.9;
 const MAX_STRETCHES = 2;
-/** Share of the lost users that must belong to groups that are lost, and share of its members that a group loses. */
+/** Minimum share of the lost users who must belong to groups that lose almost all members. */
 const IN_GROUPS = 0.8;
 const MIN_GROUP = 5;
 /** Groups and roles with at least this share of all users are not evaluated. */
@@ -30,7 +30,7 @@ const KINDS = [
 
 const MAX_USERS = 2 ** 15;
 
-/** Set of users that keeps a sample of at most about 32,768 of all users. The sample depends only on the uuids. */
+/** Sample of about 32,768 users at most. The uuid of a user determines if the user belongs to the sample. */
 class UserSample {
   private readonly uuids = new TextNumbers();
   private readonly divisor: number;

@@ -10,7 +10,7 @@ export interface Past {
   isFirst: boolean;
   /** Last run. Undefined before the first run. */
   last: Pick<ImportRun, 'id' | 'guards' | 'line_ended'> | undefined;
-  /** Words of completed runs with the same profile, or undefined before the first one. */
+  /** Words of completed runs with the same profile, or undefined before the first run. */
   knownWords: KnownWords | undefined;
   /** Last 30 runs that have changed users, newest first. */
   changing: readonly EarlierRun[];

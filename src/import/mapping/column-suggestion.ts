@@ -64,7 +64,7 @@ function toNameKey(name: string): string {
   return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
 }
 
-/** Matches the key of a column with the first name by which a person is called. */
+/** Matches the key of a column with preferred first names. */
 const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
 const STATUS_WORDS = new Set(
   (
@@ -105,7 +105,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   const found = columns.map(({ name }): string | undefined => (isPasswordHeader(name) ? IGNORED : undefined));
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
-  // Without another column of first names, they are the names by which people are called.
+  // Preferred first names become ForeName if no other column contains first names.
   const called = found.findIndex((_, at) => CALLED_BY.test(toNameKey(columns[at]?.name ?? '')));
   if (called >= 0) found[called] = reserveIfUnused('ForeName') ?? found[called];
   // In exports with a column of first names, `Name` contains the surnames.

@@ -60,7 +60,7 @@ export class ImportPreview {
       requested,
       headerOptions,
     );
-    // Without other assumptions than a footer, the rows of the footer have problems too.
+    // An assumed footer is only a suggestion, so its lines are read as rows and have problems.
     const { records } = isHeaderAssumed ? shown : asked;
     const names = shown.names ?? [];
     const mapping = mapHeader(names, headerOptions, profile);

@@ -18,17 +18,17 @@ import type { TemplateSource } from './template-offers.js';
 
 const WORD_COLUMNS = ['Status', 'Roles'];
 
-/** Names of files that a client did not name. */
+/** Default names for files that were sent without a file name. */
 const UNNAMED = ['upload.csv', 'stdin.csv'];
 
 /** Part of a file name that changes with every export: a date, a time or a long number. */
 const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:[._T -]\d+)*/gu;
 
-/** Signs by which the cells of Manager resemble external ids. */
+/** Characters that occur in the cells of both Manager and ExternalId if Manager contains external ids. */
 const ID_SIGNS = [/\s/, /@/, /\d/];
 
-/** Findings of a preview in a file. */
-interface Findings {
+/** Properties of a file that a preview has detected. */
+interface DetectedFile {
   fileName: string;
   columns: readonly PreviewColumnDto[];
   sources: readonly TemplateSource[];
@@ -39,12 +39,12 @@ interface Findings {
 }
 
 /**
- * Completes the requested profile and options to a profile that reads the file and can be saved. Returns null if the
+ * Builds a profile that reads the file and can be saved, from the requested profile and options. Returns null if the
  * file has no columns that could identify users.
  */
 export function suggestProfile(
   { options, profile }: ImportRequest,
-  found: Findings,
+  found: DetectedFile,
   settings: UserSettings,
 ): ImportProfile | null {
   const { name: _, ...base } = profile ?? {};
@@ -107,8 +107,8 @@ function listTranslations(words: PreviewWordsDto['words']): Record<string, strin
 }
 
 /**
- * Finds the column by which Manager identifies a manager. Returns no members if that is the external id, and undefined
- * if Manager cannot be imported.
+ * Finds the column by which Manager identifies a manager, as `manager_key`. Returns an empty object if Manager contains
+ * external ids, and undefined if Manager cannot be imported.
  */
 function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefined {
   const managers =

@@ -17,7 +17,7 @@ export function isDateFormat(value: unknown): boolean {
   return kinds.size === 3 && (separator !== '' || format.length === 8);
 }
 
-/** Evaluates the dates of a profile (`active_from`, `active_until`), of which both days are active. */
+/** Evaluates the dates of a profile (`active_from`, `active_until`). The user is active on both days. */
 export class StatusDates {
   readonly format: string;
   private readonly pattern: RegExp;

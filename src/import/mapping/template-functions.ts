@@ -69,7 +69,7 @@ export const FUNCTIONS: ReadonlyMap<string, (text: string, argument: string) => 
   [UNIQUE, (text: string) => text],
 ]);
 
-/** Arguments of the functions that need one: their pattern, and their name and example for error messages. */
+/** Functions that need an argument, with its pattern, and its name and an example for error messages. */
 export const ARGUMENTS: ReadonlyMap<string, { pattern: RegExp; need: string; name: string }> = new Map([
   ['pad', { pattern: /^([1-9]|[1-5]\d|6[0-4])$/, need: 'a number from 1 to 64, as in pad:6', name: 'pad:N' }],
   ['before', { pattern: /./su, need: 'a text, as in before:@', name: 'before:X' }],

@@ -30,7 +30,7 @@ import { PlanTally } from './plan-tally.js';
 export const ROWS_AT_ONCE = 500;
 /** Number of rows in a batch. The applier writes one or more whole batches in a transaction. */
 const BATCH_ROWS = 25;
-/** Highest share of the planning that the stored rows reach. */
+/** Progress when all rows are stored, as a share of the planning. */
 const MAX_SHARE = 0.99;
 
 /** Stages the planned rows of a run. At the end of the file, applies the set rules to all rows. */
@@ -44,7 +44,7 @@ export class PlanBuilder {
   /** Rows with a manager whom another row of the file adopts. */
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private causes: Cause[] = [];
-  /** Set if a template with `unique` gives the usernames of new users. */
+  /** Set if a template with `unique` builds the usernames of new users. */
   private readonly usernames: UniqueUsernames | undefined;
   /** Lines of the new users in `usernames`. */
   private readonly newLines: number[] = [];
@@ -219,7 +219,7 @@ export class PlanBuilder {
     }
   }
 
-  /** @param providers receives the failed row of the manager of each row that depends on it. */
+  /** @param providers receives, for each dependent row, the failed row of its manager. */
   private async failStagedRows(
     lateErrors: ReadonlyMap<number, RowError[]>,
     providers: Map<number, number>,
@@ -291,7 +291,8 @@ function listCauses(providers: ReadonlyMap<number, number>): Cause[] {
   for (const start of providers.keys()) {
     const path = new Set<number>();
     let line = start;
-    // Ends at a row that failed by itself, at a row with a known root, or at the second visit if rows need each other.
+    // Ends at a row that did not fail because of another row, at a row with a known root, or at the second visit of a
+    // row if rows need each other.
     while (!roots.has(line) && !path.has(line)) {
       path.add(line);
       line = providers.get(line) || line;

@@ -38,7 +38,7 @@ export interface RowContext {
   settings: UserSettings;
   initiator: Actor;
   before: User | undefined;
-  /** User with the ExternalId of the row who was deleted elsewhere. */
+  /** Deleted user with the ExternalId of the row, unless a revert of this data set deleted the user. */
   deleted?: User | undefined;
   uuid: string;
   /** UUID of the manager. Null if the row removes the manager, undefined if it does not change the manager. */
@@ -232,7 +232,7 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
   return { ...toRowError({ field, code: 'unlinked_conflict', message }, row), uuid };
 }
 
-/** Returns the reason why the row of a user who was deleted elsewhere is skipped. */
+/** Returns the reason why the row of a deleted user is skipped. */
 function toDeletedReason(row: FileRow, user: User): RowError {
   const { uuid, username } = user;
   const message =

@@ -66,7 +66,7 @@ interface NamedManager {
 export interface RowUsers {
   /** Maps the comparison key of an ExternalId to the user of the row. */
   users: ReadonlyMap<string, User>;
-  /** Maps the comparison key of an ExternalId to its user who was deleted elsewhere (interface §6). */
+  /** Maps the comparison key of an ExternalId to the deleted user with this ExternalId (`deleted_elsewhere`). */
   deleted: ReadonlyMap<string, User>;
   /** Maps the text of a manager cell to the existing manager. */
   managers: ReadonlyMap<string, NamedManager>;

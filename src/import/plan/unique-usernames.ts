@@ -13,7 +13,7 @@ export const hasUniqueUsernames = (profile: NamedProfile | null): boolean =>
     ([name, text]) => findColumn(name)?.field === 'username' && isUnique(parseTemplate(text)),
   );
 
-/** A row of a new user, with the username that the template gave. */
+/** A row of a new user, with the username that the template has built. */
 export interface NewUsername {
   line: number;
   username: string;
@@ -21,13 +21,13 @@ export interface NewUsername {
 }
 
 /**
- * Chooses the usernames of the new users of a file: the result of the template, with a number from 2 if it is taken or
- * released. A released username is free for its last owner. Needs about 40 bytes for each username.
+ * Chooses the usernames of the new users of a file: the result of the template, with a number (2, 3, …) if it is taken
+ * or released. A released username is free for its last owner. Needs about 40 bytes for each username.
  */
 export class UniqueUsernames {
   private readonly chosen = new TextNumbers();
   private readonly bases = new TextNumbers();
-  /** Highest number that was tried, by the number of the result in `bases`. */
+  /** Highest number that was tried for each username in `bases`, at the same index. */
   private readonly tried = new IntList();
 
   /** @param isSetInFile returns true if another row than `line` sets the identifier. */
@@ -83,6 +83,6 @@ export class UniqueUsernames {
   }
 }
 
-/** Returns the username with a number from 2. A long username is shortened by the length of the number. */
+/** Appends a number to a username, except the number 1. Shortens a long username by the length of the number. */
 const addNumber = (username: string, number: number): string =>
   number === 1 ? username : `${truncate(username, MAX.username - String(number).length)}${number}`;

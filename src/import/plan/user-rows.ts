@@ -27,7 +27,7 @@ export function createDeletedRow(line: number, before: User): PlannedRow {
   return { row: createUserRow(line, 'deleted', before, { changes }), before, after: undefined };
 }
 
-/** @param after the user as after the restore. */
+/** @param after the user after the restore. */
 export function createRestoredRow(line: number, after: User): PlannedRow {
   const changes = Changes.fromList(diffUsers(undefined, after));
   return { row: createUserRow(line, 'restored', after, { changes }), before: undefined, after };

@@ -232,7 +232,7 @@ export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   const given = Array.from(name.toLowerCase());
-  /** Positions in the name up to which the pattern so far matches. */
+  /** Lengths of the beginnings of the name that the part of the pattern read so far matches. */
   let ends = [0];
   for (const wanted of pattern.toLowerCase()) {
     if (wanted === '*') {

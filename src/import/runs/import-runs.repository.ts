@@ -103,8 +103,8 @@ export class ImportRunsRepository {
   }
 
   /**
-   * Returns runs of a data set or part in the given states, newest first, without reverts and corrections, which are no
-   * files of the source. With `tx`, locks the runs until the transaction ends.
+   * Returns runs of a data set or part in the given states, newest first, without reverts and corrections, which are
+   * not files of the source. With `tx`, locks the runs until the transaction ends.
    */
   async listInScope(
     { dataset, part }: UserScope,

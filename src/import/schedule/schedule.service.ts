@@ -40,7 +40,7 @@ export const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 
 /** Maximum number of files in the report of the drop folder. */
 export const MAX_FILES = 100;
 
-/** A file that the schedule has taken. `run` is null, with the reason, for a file that was refused without a run. */
+/** A file that the schedule has taken. If the file was refused without a run, `run` is null and `reason` is set. */
 export interface TakenFile {
   name: string;
   run: string | null;

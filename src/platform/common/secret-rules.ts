@@ -100,7 +100,7 @@ const LOOKALIKES = new Map(
 
 /** Lists the words of a text in all spellings, forwards and backwards. */
 const listWords = (text: string): string[] =>
-  listReadings(text.replaceAll('@', ' ')) // otherwise `@` would count as a letter
+  listReadings(text.replaceAll('@', ' ')) // otherwise the `@` would be read as a letter
     .flatMap((reading) => reading.toLowerCase().match(WORD) ?? [])
     .flatMap((word) => [word, ...(word.length < LONG_WORD ? [] : [Array.from(word).reverse().join('')])]);
 const SEASONAL = listWords(SEASONAL_WORDS);

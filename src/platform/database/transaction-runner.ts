@@ -215,7 +215,7 @@ export class SharedTransaction {
     this.end.promise.catch(() => undefined);
   }
 
-  /** Keeps the transaction open until the caller commits or rolls back its part. */
+  /** Keeps the transaction open until the caller commits or rolls back. */
   hold(): HeldTransaction {
     this.holders++;
     return {

@@ -56,7 +56,7 @@ export class UserCountEntity {
   @Column(int()) value!: number;
 }
 
-/** A username that a user gave up by a rename or a deletion. It is reserved for its last owner. */
+/** A username that is free after a rename or a deletion. It is reserved for its last owner. */
 @Entity('released_usernames', { withoutRowid: true })
 @Index('ix_released_usernames_released', ['released'])
 export class ReleasedUsernameEntity {

@@ -141,7 +141,7 @@ function buildLookUpCondition(parameter: string, table: string, test: string, ..
   return { ...buildCondition(sql, ...keys), many, key: 'some', parameter };
 }
 
-/** Builds the condition on the reversed digits. It has only one form, because a range needs its index. */
+/** Builds the condition on the reversed digits. It has no form `many`, because a range search needs the index. */
 function buildPhoneCondition(key: string): Condition {
   const range = "attribute = 'phone' AND value_key >= ? AND value_key < ?";
   const sql = `u.uuid IN (SELECT user_uuid FROM user_values WHERE ${range})`;
@@ -186,7 +186,7 @@ function splitTerm(term: string, hasStar: boolean): TermWord[] {
   }));
 }
 
-/** Builds the match of a word. It is whole only if the word has one spelling, because a user can match several. */
+/** Builds the match of a word. With several spellings it is not whole, because a user can match more than one. */
 function buildWordMatch(forms: readonly string[], prefix: boolean): WordMatch {
   const [word = ''] = forms;
   const test = prefix ? 'word >= ? AND word < ?' : 'word = ?';

@@ -155,7 +155,7 @@ export class UserSearch {
     return this.pages.count(toUserSet(toUserFilter(query, actor, this.settings.roles), 'few'), undefined);
   }
 
-  /** Adds the conditions that the text in `find` stands for: the first with a match, or the last. */
+  /** Adds the conditions derived from the text in `find`: the first conditions with a match, otherwise the last. */
   private async resolveFind(query: ResolvedQuery, actor: Actor): Promise<ResolvedQuery> {
     const meanings = query.find === undefined ? [] : listMeanings(query.find);
     for (const found of meanings.slice(0, -1)) {
@@ -251,7 +251,7 @@ function sortByMatches(words: readonly WordMatch[], matches: readonly number[] =
 const PHONE = /^(?=.{4,64}$)[+()./\s-]*(?:\d[+()./\s-]*){4,}$/;
 
 /**
- * Lists the filters that a text can stand for when a person types it, the most specific first. The last applies if no
+ * Lists the possible meanings of typed text as conditions, the most specific first. The last conditions apply if no
  * user matches the others, and each of the others matches at most one user.
  */
 function listMeanings(text: string): FoundConditions[] {

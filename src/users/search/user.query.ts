@@ -113,12 +113,12 @@ export class UserQuery extends UserConditions {
   after?: string;
 }
 
-/** Conditions that a text in `find` stands for. */
+/** Search conditions derived from the text in `find`. */
 export interface FoundConditions extends UserConditions {
   uuid?: string;
 }
 
-/** A query with the conditions that `find` stands for. */
+/** A query with the conditions derived from `find`. */
 export interface ResolvedQuery extends UserQuery {
   found?: FoundConditions;
 }

@@ -13,19 +13,19 @@ const PURGE_BATCH_SIZE = 500;
 
 const toUsernameHash = (username: string): string => sha256(toLoginKey(username));
 
-/** Returns the hash by which a person is recognized after the user is gone, or an empty string for no external id. */
+/** Returns the hash by which the last owner of a username is recognized, or an empty string for no external id. */
 export const toOwnerHash = (externalId: string): string =>
   externalId.trim() === '' ? '' : sha256(toExactKey(externalId));
 
 /**
- * Stores the usernames that users gave up. They are hashed, because a user may be erased while the username is
+ * Stores released usernames. They are hashed, because a user may be erased while the username is
  * reserved.
  */
 @Injectable()
 export class ReleasedUsernames {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  /** @param users users as they were before they gave up their usernames. */
+  /** @param users the users before the changes that released their usernames. */
   async add(tx: Sql, users: readonly User[], released: DbTime): Promise<void> {
     const rows = users.map(({ username, external_id }) => ({
       username_hash: toUsernameHash(username),
@@ -46,7 +46,7 @@ export class ReleasedUsernames {
     return new Map(rows.map((row) => [hashes.get(row.username_hash) ?? '', row.owner_hash]));
   }
 
-  /** Deletes a batch of usernames that are no longer reserved. @returns true if more of them may remain. */
+  /** Deletes a batch of usernames that are no longer reserved. @returns true if more of these usernames may remain. */
   async purge(now: DbTime): Promise<boolean> {
     const sql = 'SELECT username_hash FROM released_usernames WHERE released < ? ORDER BY released LIMIT ?';
     const until = addSeconds(now, -RESERVED_DAYS * DAY_SECONDS);

@@ -38,8 +38,8 @@ const MAX_SET_MILLIS = 50;
 /** Time after which no more changes are built for a set. Large SCIM changes take several milliseconds each. */
 const MAX_BUILD_MILLIS = 20;
 /**
- * Size of the patches of a set, in characters of JSON, from which on no more changes are built for it. Writing 40,000
- * characters takes up to 10 ms, and the duration of earlier sets says nothing about the size of the next changes.
+ * Size of the patches of a set, in characters of JSON. A set of this size gets no more changes. Writing 40,000
+ * characters takes up to 10 ms, and the duration of earlier sets does not predict the size of the next changes.
  */
 const MAX_PATCH_CHARACTERS = 64 * 1024;
 

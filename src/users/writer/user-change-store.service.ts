@@ -112,7 +112,7 @@ export class UserChangeStore {
   }
 }
 
-/** Returns the user before a change that gives up the username. A change of case gives up nothing. */
+/** Returns the user before the change if the change releases the username. A change of case does not release it. */
 function listReleased({ before, after }: StoredChange): User[] {
   if (!before || before.username === after?.username) return [];
   return after && toLoginKey(before.username) === toLoginKey(after.username) ? [] : [before];

@@ -47,7 +47,7 @@ export async function exerciseImports(app: TestApp): Promise<void> {
   await discardUpload(app);
   await readRuns(key, planned.id);
   await exerciseProfiles(key);
-  await app.app.get(ImportRunsRepository).listWithoutAlert(now(), 20); // what NOTIFY_URL and NOTIFY_COMMAND ask for
+  await app.app.get(ImportRunsRepository).listWithoutAlert(now(), 20); // the query of the alerts
 }
 
 async function exerciseProfiles(key: Client): Promise<void> {
@@ -72,7 +72,7 @@ async function exerciseProfiles(key: Client): Promise<void> {
   await check(key.delete('/import_profiles/nightly'), 204);
 }
 
-/** Plans, applies and reverts a deletion of many users, who are found by a search or listed. */
+/** Plans, applies and reverts the deletion of users whom a search finds, and plans a deletion by UUID. */
 async function changeManyUsers(app: TestApp): Promise<void> {
   const { key } = app;
   const start = async (selection: object): Promise<string> => {

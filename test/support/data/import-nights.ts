@@ -93,8 +93,8 @@ const LEAVERS = { north: (i: number) => i % 30 === 11, south: (i: number) => i %
 
 /**
  * Nightly imports of a source with two parts: new users, changes, leavers and returning users. One plan is approved and
- * reverted with conflicts, and one that would repeat it is rejected. Then bulk changes, and a source whose profile gives
- * unique usernames.
+ * reverted with conflicts, and a plan that would repeat it is rejected. Bulk changes and a source with unique usernames
+ * follow.
  */
 export const NIGHTS: readonly Step[] = [
   aNight('first file of the north', 'north', {}),

@@ -42,7 +42,7 @@ async function settled(id: string): Promise<ImportRunDto> {
   return (await getImport({ ...must, path: { import_id: id } })).data;
 }
 
-// This generator knows only the JSON body of a request that accepts several types.
+// If a request accepts several body types, this generator supports only JSON.
 const csv = { body: file as never, bodySerializer: null, headers: { 'Content-Type': 'text/csv' } };
 const upload = await startImport({ ...must, ...csv, query: { dry_run: true } });
 const planned = await settled(upload.data.id);
