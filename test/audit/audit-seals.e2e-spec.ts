@@ -134,7 +134,7 @@ describe('audit retention', () => {
 
 describe('a seal created during verification', () => {
   test.each(['findMemberText', 'findLateIds', 'findInvalidEventIds', 'findUnknownLateIds'])(
-    'causes no fault before the query %s',
+    'is not a fault if it is created before the query %s',
     async (method) => {
       await sealHours();
       const spied: Partial<Record<string, () => Promise<unknown>>> = app.app.get<object>(AuditSealRepository);

@@ -83,7 +83,7 @@ describeConsole('new imports in the console', (service) => {
     await page.waitForText(readyText);
   });
 
-  test('the new-import page offers encodings and says why a file is refused', async () => {
+  test('the new-import page offers encodings and shows why a file is refused', async () => {
     page = await service.openAsAdmin('/console/imports/new');
     await choose(writeFile('empty.csv', ['']));
     await problems().getByText('Prevents the import').waitFor();
@@ -136,7 +136,7 @@ describeConsole('new imports in the console', (service) => {
     expect((await page.readRows('Files')).map(([, profile]) => profile)).toEqual(['dropped', 'dropped']);
   });
 
-  test('the new-import page reads the next file with the profile of its name', async () => {
+  test('the new-import page reads the next file with the profile whose pattern matches its name', async () => {
     page = await service.openAsAdmin('/console/imports/new');
     const rows = ['King, Ada', 'Chen, Bo', 'Søby, Zoë', 'Ode, Dan', 'Moss, Eve', 'Hall, Finn'].map(
       (name, n) => `${name};m${n}@example.org;${n % 3 ? 'active' : 'on leave'};1.2.2099;${n}`,

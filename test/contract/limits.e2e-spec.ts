@@ -116,7 +116,7 @@ function errorsOf({ body }: Answer, [field]: string[]): string[] {
     .map(({ code, message }) => `${code}: ${message}`);
 }
 
-test.each(PLACES)('$name never returns 5xx, whatever type $place has', async ({ operation, path, body }) => {
+test.each(PLACES)('$name never returns 5xx for any type of $place', async ({ operation, path, body }) => {
   for (const value of [-0.5, true, '', null, [[]], { a: { b: [null] } }]) {
     const { status } = await send(operation, setAt(body.least, path, value));
     expect([value, status < 500]).toEqual([value, true]);
@@ -134,16 +134,19 @@ test('the tests of body limits cover every operation with a JSON body', () => {
 });
 
 describe('request body limits are enforced', () => {
-  test.each(FIELDS)('in $name: $what of $place', async ({ what, operation, path, body, fits, exceeds }) => {
-    const refusals = async (value: Json) =>
-      errorsOf(await send(operation, setAt(body.least, path, value)), path);
-    const within = await refusals(fits);
-    const beyond = await refusals(exceeds);
-    expect(beyond).not.toEqual([]);
-    expect(within).not.toEqual(beyond);
-    if (what.endsWith('imum')) expect(within).toEqual([]);
-    else expect(within.filter((error) => LENGTH.test(error))).toEqual([]);
-  });
+  test.each(FIELDS)(
+    '$name enforces $what of $place',
+    async ({ what, operation, path, body, fits, exceeds }) => {
+      const refusals = async (value: Json) =>
+        errorsOf(await send(operation, setAt(body.least, path, value)), path);
+      const within = await refusals(fits);
+      const beyond = await refusals(exceeds);
+      expect(beyond).not.toEqual([]);
+      expect(within).not.toEqual(beyond);
+      if (what.endsWith('imum')) expect(within).toEqual([]);
+      else expect(within.filter((error) => LENGTH.test(error))).toEqual([]);
+    },
+  );
 });
 
 const PARAMETERS = OF_API.filter(({ method }) => method === 'GET').flatMap((operation) =>
@@ -163,7 +166,7 @@ test('the tests of query limits cover at least six operations', () => {
 });
 
 describe('query parameter limits are enforced', () => {
-  test.each(PARAMETERS)('in $id: $what of $name', async ({ what, operation, name, fits, exceeds }) => {
+  test.each(PARAMETERS)('$id enforces $what of $name', async ({ what, operation, name, fits, exceeds }) => {
     const at = await fillPath(app, operation);
     const refusal = async (value: Json) => {
       const { status, body } = await app.key.fetch(

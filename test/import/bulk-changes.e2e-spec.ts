@@ -53,7 +53,7 @@ test('a bulk deletion counts as deactivation, and its revert restores the users 
   expectRun(await decide(app.key, restored.id, 'revert'), 'completed', { deleted: 61 });
 });
 
-test('the rows of a bulk change follow the rules of the API, and refuse changes of Webmasters', async () => {
+test('a bulk change follows the rules of the API and rejects changes of Webmasters', async () => {
   await runImport(app.key, csv(HEAD, ...people('q', 3)), 'dataset=q');
   const [q0, q1] = await Promise.all(['q0', 'q1'].map((id) => findUser(app.key, id)));
   const admin = (await app.key.get('/users/search?username=admin')).body.Results[0];

@@ -126,7 +126,7 @@ test('an import that waits for approval sends one signed alert', async () => {
   expect(receiver.alerts).toHaveLength(1);
 });
 
-test('each run that waits, fails or loses its key has one log line and one alert', async () => {
+test('each run that waits, fails or loses its key gets one log line and one alert', async () => {
   const lines: Json[] = [];
   const record = (message: string, fields: Json = {}): void => {
     if (message === 'import') lines.push(fields);

@@ -19,7 +19,7 @@ const FIRST_STEPS = [
   'the plan is approved',
   'a bulk change of the roles by which its users are selected',
   'a bulk change deletes users',
-  'users of the same name get unique usernames',
+  'users with the same name get unique usernames',
 ];
 /** Largest number of kills in one pass over all nights. */
 const KILLS_A_PASS = 15;

@@ -256,7 +256,7 @@ test.each(['restored', 'deleted'])('a plan is void if its user is %s before the 
   expect([state, problems[0].code]).toEqual(['superseded', 'plan_changed']);
 });
 
-test('rows that adopt a user or name a manager take no ExternalId of a deleted user', async () => {
+test('the ExternalId of a deleted user can neither adopt a user nor name a manager', async () => {
   const { id, name, uuid } = await deleteNewUser();
   await app.key.post('/users', { username: name, email: `${name}@example.org` });
   const rows = [`${id},${name},${name}@example.org,`, `${person(`report-${name}`)},${id}`];

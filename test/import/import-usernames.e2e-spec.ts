@@ -83,7 +83,7 @@ test('the username of a deleted user is free only for the same external id', asy
   expect([await usernameOf('d1'), await usernameOf('d2')]).toEqual(['del.eted', 'del.eted2']);
 });
 
-test('an e-mail address of the database or of the file takes a unique username, and a blank one fails', async () => {
+test('unique usernames avoid e-mail addresses of users and of the file, and a blank username fails', async () => {
   const columns = { Nr: 'ExternalId', Mail: 'Email' };
   await app.key.put('/import_profiles/mails', { columns, set: { Username: '{Login:unique}' } });
   await create(app.key, { username: 'other', email: 'taken@example.org' });
@@ -98,7 +98,7 @@ test('an e-mail address of the database or of the file takes a unique username, 
   expect(names).toEqual([...numbered, long, `${long.slice(1)}2`]);
 });
 
-test('equal names in a file cost one look-up each', async () => {
+test('each repetition of a name in a file costs one look-up', async () => {
   let lookups = 0;
   const directory = {
     findOwners: async (names: readonly string[]) => {

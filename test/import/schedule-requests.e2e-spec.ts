@@ -80,7 +80,7 @@ test('files can be imported before the next tick', async () => {
   expect(Results[1]).toMatchObject({ actor: { kind: 'key' }, changes });
 });
 
-test('several requests to import now take each file once', async () => {
+test('concurrent requests to import now import each file once', async () => {
   for (let n = 0; n < 5; n++) drop.addUser(`hr-${n}`);
   const answers = await Promise.all([take(), take(), take()]);
   const names = answers.flatMap(({ body }) => body.Results.map(({ name }: Json) => name as string));
@@ -108,7 +108,7 @@ test.each([...BAD_NAMES, `hr${'x'.repeat(250)}.csv`])(
 );
 
 test.each(['../hr.csv', '/etc/hr.csv', String.raw`..\hr.csv`, 'processing/hr.csv'])(
-  'an upload named %j stays in the drop folder',
+  'an upload named %j cannot leave the drop folder',
   async (name) => {
     await add(name);
     expect(drop.list().filter((entry) => !entry.endsWith('.done'))).toEqual(
@@ -144,7 +144,7 @@ test('a key for another data set cannot upload into the drop folder or take its 
   expect(problemOf(await client.post('/imports/scheduled'))).toEqual([403, 'insufficient_scope']);
 });
 
-test('a schedule whose folder is missing says so', async () => {
+test('the schedule reports a missing drop folder', async () => {
   renameSync(drop.folder, `${drop.folder}-away`);
   expect(await readSchedule()).toMatchObject({ fault: 'ENOENT', files: [] });
   expect(problemOf(await take())).toEqual([503, 'unavailable']);

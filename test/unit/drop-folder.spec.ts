@@ -105,7 +105,7 @@ const swap = async (create: (typeof ODD_ENTRIES)[number][1], path: string) => {
 };
 
 test.each(ODD_ENTRIES)(
-  '%s is not read if it replaces a dropped file after the claim',
+  '%s is not read if it replaces a dropped file after the move to processing/',
   async (reason, kind) => {
     await deliver('of the deliverer');
     const file = await claim('a.csv');
@@ -122,7 +122,7 @@ test.each(ODD_ENTRIES)(
 );
 
 test.each(ODD_ENTRIES)(
-  '%s is not read if it replaces a dropped file before the claim',
+  '%s is not read if it replaces a dropped file before the move to processing/',
   async (reason, kind) => {
     await deliver('of the deliverer');
     before = {

@@ -62,7 +62,7 @@ const appended = (count: number, roles: string[], domain = 'lake.example'): More
     range(SIZE, SIZE + count, (user) => ({ roles, email: `${user.username}@${domain}` })),
   ),
 });
-/** After the changes of the night, the file of the night before comes again. */
+/** After the changes of the night, the file of the night before is imported again. */
 const comesBack: More = async (night) => ({
   before: night.file,
   file: night.before,
@@ -167,7 +167,7 @@ const ACCIDENTS: Readonly<Record<string, Stories>> = {
   },
   changed_managers: {
     'all users get one manager': [{ manager_uuid: 'm0' }],
-    'managers stand in another order': [(_, i) => ({ manager_uuid: `m${(i * 7) % 20}` })],
+    'managers are in a different order': [(_, i) => ({ manager_uuid: `m${(i * 7) % 20}` })],
     'every sixth user has a new manager': [nth(6, (_, i) => ({ manager_uuid: `n${i}` }))],
   },
   emptied_field: {
@@ -179,7 +179,7 @@ const ACCIDENTS: Readonly<Record<string, Stories>> = {
   other_person: {
     'ids are given to other people': [shift(57, ...PERSON)],
     'external ids slide by one row': [shift(-1, ...PERSON)],
-    'ids of leavers become new people': [nth(25, setOtherName)],
+    'ids of leavers are given to new people': [nth(25, setOtherName)],
     'ids slide in a file without names': [
       shift(1, 'username', 'email', 'authname'),
       SAME,
@@ -225,7 +225,7 @@ const ACCIDENTS: Readonly<Record<string, Stories>> = {
   },
   old_file: {
     'an old file takes phones back': [nth(10, setPhone), SAME, comesBack],
-    'the phones of a new file are old': [SAME, SAME, takesBackPhones(2)],
+    'a new file contains old phones': [SAME, SAME, takesBackPhones(2)],
     'an old file lists users who left': [nth(15, BLOCKED), SAME, comesBack],
     'an old file lacks the new users': [
       SAME,
@@ -238,7 +238,7 @@ const ACCIDENTS: Readonly<Record<string, Stories>> = {
   },
   foreign_dataset: {
     'the file has the wrong data set': [SAME, { managed_by: 'other' }],
-    'every eighth user belongs elsewhere': [SAME, nth(8, { managed_by: 'scim' })],
+    'every eighth user belongs to another data set': [SAME, nth(8, { managed_by: 'scim' })],
     'a new part takes a user of another part': [
       SAME,
       only(5, { managed_part: 'east' }),
@@ -255,9 +255,9 @@ const ACCIDENTS: Readonly<Record<string, Stories>> = {
     'a third of the first file fails': [SAME, SAME, { before: [], past: [], fails: isNth(3) }],
   },
   after_revert: {
-    'one phone comes again': [only(5, setPhone), SAME, isReverted],
-    'a reverted file comes again': [nth(10, setPhone), SAME, isReverted],
-    'a reverted block comes again': [only(5, BLOCKED), SAME, isReverted],
+    'one phone change is repeated after a revert': [only(5, setPhone), SAME, isReverted],
+    'a reverted file is imported again': [nth(10, setPhone), SAME, isReverted],
+    'a reverted block is repeated': [only(5, BLOCKED), SAME, isReverted],
   },
 };
 
@@ -267,7 +267,7 @@ const ORDINARY: Stories = {
   'some users leave and others get phones': [
     (user, i, all) => (i % 41 ? toChange(nth(10, setPhone))(user, i, all) : BLOCKED),
   ],
-  'users return whom the file lacked last week': [{ status: 'Active' }, nth(8, LEFT)],
+  'users who were missing last week return': [{ status: 'Active' }, nth(8, LEFT)],
   'two users come back': [{ status: 'Active' }, nth(90, BLOCKED)],
   'twenty users join': [SAME, SAME, appended(20, ['Reader'])],
   'the first file creates everyone': [SAME, SAME, { before: [], past: [] }],
@@ -326,7 +326,7 @@ const ORDINARY: Stories = {
   ],
   'two heads exchange their teams': [range(0, 16, (_, i, all) => take(all[(i + 8) % 16], 'manager_uuid'))],
   'four pairs exchange their desks': [range(0, 8, (_, i, all) => take(all[i ^ 1], 'phone'))],
-  'the same file comes again': [SAME, SAME, { isKnownFile: true, past: [{ staged: [] }] }],
+  'the same file is imported again': [SAME, SAME, { isKnownFile: true, past: [{ staged: [] }] }],
   'some users belong to another data set': [SAME, nth(20, { managed_by: 'scim' })],
   'a known part has a user of another part': [
     SAME,
@@ -363,7 +363,7 @@ test.each(Object.entries(ORDINARY))('no guard stops the run if %s', async (_, st
 });
 
 test.each([...Object.values(ACCIDENTS), ORDINARY].flatMap((stories) => Object.entries(stories)))(
-  'planned twice, the guards are equal and ignore failed rows if %s',
+  'repeated plans have equal guards, and failed rows trip no guard, if %s',
   async (_, story) => {
     const night = await build(story);
     expect(await planNight(night)).toEqual(await planNight(night));

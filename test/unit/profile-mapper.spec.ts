@@ -86,10 +86,13 @@ test.each([
   ['DD.MM.YYYY', '1.9.2026', '', '1.9.2026'],
   ['DD.MM.YYYY', '', '31.02.2027', '31.02.2027'],
   ['YYYY-MM-DD', '0000-00-00', '', '0000-00-00'],
-])('dates in the format %s from %j until %j mean %s on 2026-11-27', (date_format, from, until, expected) => {
-  expect(isDateFormat(date_format)).toBe(true);
-  expect(new StatusDates({ date_format }, STRICT.today).evaluate(from, until)).toBe(expected);
-});
+])(
+  'in the format %s, the dates from %j until %j evaluate to %s on 2026-11-27',
+  (date_format, from, until, expected) => {
+    expect(isDateFormat(date_format)).toBe(true);
+    expect(new StatusDates({ date_format }, STRICT.today).evaluate(from, until)).toBe(expected);
+  },
+);
 
 test.each([
   [['Active', 'Blocked'], 'Blocked'],

@@ -160,7 +160,7 @@ describe('a generated password', () => {
     },
   );
 
-  test('is refused for the own account, and for a Webmaster without the scope webmasters', async () => {
+  test('is refused for the account of the caller, and for a Webmaster without the scope webmasters', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;
     expect(problemOf(await generate(uuid, {}, webmaster))).toEqual([403, 'forbidden']);

@@ -176,7 +176,7 @@ describe('DELETE /users/{user_id}', () => {
   });
 
   test.each([
-    ['the own account', 'self', [403, 'self_block']],
+    ['the account of the caller', 'self', [403, 'self_block']],
     ['the last Webmaster', 'key', [409, 'last_webmaster']],
     ['a Webmaster without the scope webmasters', 'narrow', [403, 'insufficient_scope']],
   ])('does not delete %s', async (_, who, refusal) => {

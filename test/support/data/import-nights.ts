@@ -153,7 +153,7 @@ export const NIGHTS: readonly Step[] = [
     ends: 'completed',
   },
   {
-    name: 'users of the same name get unique usernames',
+    name: 'users with the same name get unique usernames',
     begin: async (client) => {
       const rows = Array.from({ length: 400 }, (_, i) => `G${i},${i % 90 === 7 ? '' : `Smith${i % 7}`}`);
       return idOf(await upload(client, csv('Key,Family', ...rows), 'profile=namesakes'));

@@ -50,7 +50,7 @@ describe('SCIM PATCH add', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
     ['sets a sub-attribute', 'name.middleName', 'X', named({ middleName: 'X' })],
     ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
-    ['removes a sub-attribute by null', 'name', { familyName: null }, { name: { givenName: 'Jane' } }],
+    ['removes a sub-attribute with null', 'name', { familyName: null }, { name: { givenName: 'Jane' } }],
     ['appends to a list', 'emails', [NEW], { emails: [WORK, HOME, NEW] }],
     ['appends one element to a list', 'emails', NEW, { emails: [WORK, HOME, NEW] }],
     ['does not append an existing element', 'emails', [{ value: 'H@x.org' }], {}],
