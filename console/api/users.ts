@@ -134,7 +134,7 @@ export async function resolveManager<T extends { manager_uuid?: string | null }>
   if (!typed || UUID.test(typed)) return body;
   const [user, other] = await findMatches(typed);
   if (user && !other) return { ...body, manager_uuid: user.uuid };
-  const message = other ? 'fits several users. Choose one of the suggestions' : 'must be an existing user';
+  const message = other ? 'matches several users. Choose one of the suggestions' : 'must be an existing user';
   throw new ProblemError(422, {
     code: 'validation_failed',
     title: 'The request contains invalid values',

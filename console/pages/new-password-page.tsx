@@ -17,7 +17,7 @@ export function NewPasswordPage({ user }: { user: User }) {
         <Logo />
         <Page title="Choose a new password">
           <p>
-            You have signed in as {user.username} with a password that somebody else has seen. Replace it to
+            You have signed in as {user.username} with a password that another person has seen. Replace it to
             continue.
           </p>
           <PasswordForm user={user} isSelf onChange={() => void loadSession()} />

@@ -48,7 +48,7 @@ export function SchedulePage() {
       lead="Files in the drop folder are imported at fixed times."
       actions={
         folder && (
-          <Button text="Take now" kind="primary" isBusy={action.isBusy} onClick={() => run(takeFiles)} />
+          <Button text="Import now" kind="primary" isBusy={action.isBusy} onClick={() => run(takeFiles)} />
         )
       }
     >
@@ -93,9 +93,7 @@ function Facts({ schedule }: { schedule: Schedule }) {
   const { next_tick: next, last_tick: last } = schedule;
   return (
     <Card title="Settings">
-      {fault && (
-        <p class="note bad">The service cannot use the folder: {fault}. Nothing is imported until it can.</p>
-      )}
+      {fault && <p class="note bad">The service cannot use the folder: {fault}. Files are not imported.</p>}
       <FactList
         facts={[
           ['Folder', folder],

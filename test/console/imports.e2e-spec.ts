@@ -206,7 +206,7 @@ describeConfiguredConsole('the schedule in the console', SCHEDULE, (service) => 
       ['hr.csv', 'complete, waits for the next tick'],
       ['other.csv', 'not named like hr*.csv (IMPORT_PATTERN)'],
     ]);
-    await page.button('Take now').focus();
+    await page.button('Import now').focus();
     await page.page.keyboard.press('Enter');
     await page.waitForText('1 file will be imported.');
     const [run] = (await service.key.get('/imports')).body.Results;

@@ -96,7 +96,7 @@ describeConsole('new imports in the console', (service) => {
     await page.waitForText(readyText);
     await section('People').click();
     await page.button('Remove the template of Username').click();
-    await page.waitForText('No column is the user name. Choose a template in People.');
+    await page.waitForText('No column is the username. Choose a template under People.');
     // A template starts with the column that it replaces, which fills the field again without the template.
     await page.button('Build Email from pieces').click();
     expect(await page.field('Template of Email').inputValue()).toBe('{E-Mail}');
@@ -175,7 +175,7 @@ describeConsole('new imports in the console', (service) => {
     await getColumn('State').selectOption('Status');
     await page.field('Meaning of A in State').selectOption('Active');
     await page.field('Users missing from the file').selectOption('block');
-    await page.waitForText('Changed. The profile has: nothing set.');
+    await page.waitForText('Changed. Value in the profile: not set.');
     await page.button('Save').click();
     await page.waitForText('Profile dropped saved.');
     const { profile } = (await service.key.get('/import_profiles/dropped')).body;

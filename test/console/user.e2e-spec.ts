@@ -165,7 +165,7 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     const namesake = await create(service.key, { firstname: 'Ada', surname: 'Lovelace' });
     await page.field('Manager').fill('ada lovelace');
     await page.button('Create user').click();
-    await page.waitForText(/Manager fits several users/);
+    await page.waitForText(/Manager matches several users/);
     await page.field('Manager').fill(namesake.email);
     await page.button('Create user').click();
     await page.waitForTitle(/Hopper/);

@@ -40,7 +40,7 @@ interface FileStepsProps {
 }
 
 const BLOCKS_OTHERS =
-  'Another file has the same data set, and its users are missing from this file: they are blocked. Give each file its own part.';
+  'Another file has the same data set. This import would block the users who are only in the other file. Give each file its own part.';
 
 /** The steps of one file, after its profile has been loaded. */
 export function FileSteps(props: FileStepsProps) {
@@ -72,7 +72,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
   const blocker =
     issues.find(({ blocks }) => blocks)?.text ??
     (problem && `${problem.message}. ${problem.detail}`) ??
-    (isSaved && name === '' ? 'Enter a name for the profile in Plan.' : undefined) ??
+    (isSaved && name === '' ? 'Enter a name for the profile under Plan.' : undefined) ??
     (!preview || isLoading || isSuggesting ? 'Reading the file…' : '');
   const plan = async (): Promise<Run> => {
     if (!isSaved) {

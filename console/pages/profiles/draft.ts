@@ -188,10 +188,11 @@ export const SECTIONS = {
 } as const;
 export type SectionName = keyof typeof SECTIONS;
 
-const NAMES: TextMap = { ExternalId: 'external ID', Username: 'user name', Email: 'e-mail address' };
+const NAMES: TextMap = { ExternalId: 'external ID', Username: 'username', Email: 'e-mail address' };
 const COLUMN_CODES = ['missing_column', 'unknown_column', 'duplicate_column', 'password_column'];
 
-const NOT_UTF8 = 'The file is not UTF-8. Choose the encoding in Reading that shows its letters correctly.';
+const NOT_UTF8 =
+  'The file is not UTF-8. Under Reading, choose the encoding that shows its letters correctly.';
 
 /** An open task in a section. No plan can be created while a task with `blocks` is open. */
 export interface Issue {
@@ -208,7 +209,8 @@ export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing)
     return [{ section: 'reading', blocks: true, text: NOT_UTF8 }];
   for (const name of REQUIRED_COLUMNS) {
     const [blanks, what] = [countBlanks(preview, name), NAMES[name] ?? name];
-    const remedy = getOffers(name).length > 0 ? 'Choose a template in People' : 'Choose a column in People';
+    const remedy =
+      getOffers(name).length > 0 ? 'Choose a template under People' : 'Choose a column under People';
     if (!isFilled(draft, name) && (name === 'ExternalId' || draft.mode !== 'update_only'))
       add('people', true, `No column is the ${what}. ${remedy}.`);
     else if (blanks > 0)

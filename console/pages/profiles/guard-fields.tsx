@@ -31,7 +31,7 @@ const GUARDS: readonly (readonly [guard: string, limits: Limits])[] = [
 ];
 
 const PRESETS: Readonly<Record<string, readonly [text: string, factor: number]>> = {
-  '': ['As set for the service', 1],
+  '': ['Default of the service', 1],
   strict: ['Strict: half of the limits', 0.5],
   normal: ['Normal', 1],
   relaxed: ['Relaxed: twice the limits', 2],
@@ -59,7 +59,7 @@ export function GuardFields({ editing: { draft, change, getError } }: { editing:
         onValue={(value) => set('preset', value || undefined)}
       />
       <details>
-        <summary>Single limits of guards</summary>
+        <summary>Individual guard limits</summary>
         {GUARDS.map(([guard, limits]) => (
           <fieldset key={guard + Object.keys(limits).join()}>
             <legend>{formatCode(guard)}</legend>

@@ -12,7 +12,7 @@ import {
   setTemplate,
 } from './draft.js';
 import { DefaultRoles, SettingFields } from './settings-fields.js';
-import { FirstValues, TemplateBuilder, formatEqual } from './template-builder.js';
+import { FirstValues, TemplateBuilder, formatDuplicates } from './template-builder.js';
 
 /** Fields for the sources of the identifiers, and for the roles of new users. */
 export const PeopleFields = ({ editing }: { editing: Editing }) => (
@@ -38,7 +38,7 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
         <Offer
           key={offer.template}
           text={offer.template}
-          example={`${offer.values.join(', ')} · ${formatEqual(offer.duplicates)}`}
+          example={`${offer.values.join(', ')} · ${formatDuplicates(offer.duplicates)}`}
           isChosen={template === offer.template}
           onPick={() => change(setTemplate(draft, column, offer.template))}
         />

@@ -25,7 +25,7 @@ export function Section({ title, summary, issues = [], isOpen = false, children 
       <summary>
         <h2>{title}</h2>
         <span class="muted">{summary}</span>
-        {issues.length > 0 && <Pill tone="warn">{formatCount(issues.length, 'open point')}</Pill>}
+        {issues.length > 0 && <Pill tone="warn">{formatCount(issues.length, 'open task')}</Pill>}
       </summary>
       <div class="stack">
         {issues.length > 0 && (

@@ -7,7 +7,7 @@ type Texts = Readonly<Record<string, string>>;
 
 const HINTS: Texts = {
   part: 'Set if the data set comes in several files.',
-  pattern: 'Files in the drop folder with such a name use this profile, as in staff-*.csv.',
+  pattern: 'Files in the drop folder use this profile if their name matches, such as staff-*.csv.',
   strip_prefix: 'One character that is removed from the start of every cell.',
   skip_lines: 'Text above the header, such as a title.',
   skip_last_lines: 'Text below the last row, such as a total.',
@@ -42,7 +42,7 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
   const value = toText(draft[name]);
   const old = saved && formatOptionValue(name, saved[name] ?? '');
   const isOverridden = old !== undefined && old !== formatOptionValue(name, draft[name] ?? '');
-  const hint = isOverridden ? `Changed. The profile has: ${old || 'nothing set'}.` : HINTS[name];
+  const hint = isOverridden ? `Changed. Value in the profile: ${old || 'not set'}.` : HINTS[name];
   const label = getOptionName(name);
   const set = (next: string | boolean): void => {
     const isNumber = /^skip_/.test(name) && /^\d+$/.test(String(next));

@@ -145,13 +145,13 @@ function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (
 export function FirstValues({ column, editing: { preview } }: { column: string; editing: Editing }) {
   const values = (preview?.rows ?? []).flatMap(({ fields }) => formatValue(fields[getField(column)]) || []);
   if (values.length === 0) return null;
-  const equal = formatEqual(values.length - new Set(values).size);
+  const duplicates = formatDuplicates(values.length - new Set(values).size);
   return (
     <p class="muted small">
-      First values: <code>{values.slice(0, SHOWN_VALUES).join(', ')}</code> · {equal}
+      First values: <code>{values.slice(0, SHOWN_VALUES).join(', ')}</code> · {duplicates}
     </p>
   );
 }
 
-export const formatEqual = (duplicates: number): string =>
-  duplicates === 0 ? 'no equal values' : formatCount(duplicates, 'equal value');
+export const formatDuplicates = (duplicates: number): string =>
+  duplicates === 0 ? 'no duplicates' : formatCount(duplicates, 'duplicate');

@@ -15,13 +15,13 @@ export const FUNCTIONS: Readonly<Record<string, { text: string; argument?: strin
   before: { text: 'the part before', argument: ',' },
   after: { text: 'the part after', argument: ',' },
   digits: { text: 'digits only' },
-  trim: { text: 'without outer spaces' },
+  trim: { text: 'without spaces at the ends' },
   german: { text: 'ä as ae' },
   ascii: { text: 'without accents' },
-  lower: { text: 'small letters' },
-  upper: { text: 'capitals' },
-  title: { text: 'capital first letters' },
-  pad: { text: 'zeros in front, up to a length of', argument: '6' },
+  lower: { text: 'lower case' },
+  upper: { text: 'upper case' },
+  title: { text: 'words capitalized' },
+  pad: { text: 'leading zeros, up to a length of', argument: '6' },
   unique: { text: 'numbered if the name is taken' },
 };
 

@@ -99,7 +99,7 @@ function Meaning(props: { word: Word; name: string; column: string; editing: Edi
       error={getError(`values.${name}.${key}`)}
       value={map[key] === undefined ? UNCHANGED : map[key] || REMOVED}
       choices={[
-        { value: UNCHANGED, text: meaning === null ? 'No meaning' : `As it is (${meaning || 'nothing'})` },
+        { value: UNCHANGED, text: meaning === null ? 'No meaning' : `Unchanged (${meaning || 'nothing'})` },
         ...toChoices([...new Set([...known, map[key] ?? ''])].filter((each) => each !== '')),
         { value: REMOVED, text: 'Nothing' },
       ]}

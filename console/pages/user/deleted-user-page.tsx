@@ -45,8 +45,8 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
           successText={`${name} was restored.`}
         >
           <p>
-            {name} is {user.status} again, with the same password and own roles. The groups and direct reports
-            are not restored.
+            {name} is {user.status} again, with the same password. Groups, roles from groups and direct
+            reports are not restored.
           </p>
         </ConfirmButton>
       }

@@ -52,7 +52,7 @@ function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: 
   return (
     <Dialog title={`Generate a password for ${name}`} onClose={close}>
       <Form action={action} work={generate} submitLabel="Generate" onCancel={close} isCautious>
-        <p>A present password stops working, and all sessions of {name} end.</p>
+        <p>The old password stops working, and all sessions of {name} end.</p>
         <CheckField
           name="must_change"
           label="Ask for a change at the next sign-in"
