@@ -6,7 +6,7 @@ import { formatDuration } from '../lib/time.js';
 import { TextField } from './field.js';
 import { ProblemNote } from './problem-note.js';
 
-/** The sign-in form. @param known user name of a user who signs in again. */
+/** The sign-in form. @param known username of a user who signs in again. */
 export function SignInForm({ known = '' }: { known?: string }) {
   const [username, setUsername] = useState(known);
   const [password, setPassword] = useState('');

@@ -28,13 +28,13 @@ const DELAY_MILLIS = 1000;
 const MAX_DELAYED = 10;
 
 export interface Login {
-  /** The user name or email address, as entered. */
+  /** The username or email address, as entered. */
   entered: string;
-  /** The login key of the entered user name or email address. */
+  /** The login key of the entered username or email address. */
   name: string;
   /**
    * Uuid of the user with this name, or undefined for an unknown name. Failed logins count for the user, whether the
-   * user name or the email address was entered.
+   * username or the email address was entered.
    */
   uuid: string | undefined;
   ip: string;

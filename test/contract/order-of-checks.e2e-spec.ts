@@ -15,7 +15,7 @@ const FAULTS = [
   { fault: 'a role without permission', rank: 4, problem: '403 forbidden' },
   { fault: 'an unknown user', rank: 5, problem: '404 not_found' },
   { fault: 'an invalid value', rank: 6, problem: '422 validation_failed' },
-  { fault: 'a user name that is in use', rank: 7, problem: '409 username_taken' },
+  { fault: 'a username that is in use', rank: 7, problem: '409 username_taken' },
   { fault: 'an outdated If-Match', rank: 8, problem: '412 precondition_failed' },
 ] as const;
 type Fault = (typeof FAULTS)[number]['fault'];
@@ -48,7 +48,7 @@ function send(faults: ReadonlySet<Fault>): Promise<Answer> {
     surname: 'Doe',
     ...(faults.has('an oversized body') && { about_me: OVER_ONE_MIB }),
     ...(faults.has('an invalid value') && { phone: 5 }),
-    ...(faults.has('a user name that is in use') && { username: taken.username }),
+    ...(faults.has('a username that is in use') && { username: taken.username }),
   });
   return client.send('PUT', `/users/${id}${query}`, faults.has('malformed JSON') ? body.slice(0, -1) : body, {
     ...(faults.has('an unsupported media type') && { 'content-type': 'text/plain' }),

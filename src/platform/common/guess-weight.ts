@@ -11,7 +11,7 @@ const SHORTEST_PATTERN = 3;
 /** Minimum length of a word. Shorter words also occur in random text. */
 const SHORTEST_WORD = 4;
 const LONGEST_WORD = 20;
-/** Weight of a word that an attacker knows, such as the user name. */
+/** Weight of a word that an attacker knows, such as the username. */
 const KNOWN_WORD = 1;
 /** Number of characters that are evaluated. The worst-case time grows with the cube of this number. */
 const MAX_LENGTH = 256;
