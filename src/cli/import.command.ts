@@ -40,7 +40,7 @@ export const createImportCommand = (application: Application) =>
     .argument('<file>')
     .option('--dry-run', 'only create a plan, without changing any user')
     .option('--preview', 'only show how the file would be read, and its problems')
-    .option('--suggest <file>', 'preview, and write a profile for such files to this file, as JSON')
+    .option('--suggest <file>', 'preview the import, and write a suggested profile to this JSON file')
     .option('--profile <name>', 'name of a profile, or a JSON file with a profile')
     .option('--mode <mode>', 'changes to apply: upsert, create_only or update_only')
     .option('--missing <what>', 'action for users missing from the file: keep, report or block')
@@ -276,7 +276,7 @@ export const createImportsCommand = (application: Application) => {
     .addCommand(
       createWriteCommand('fix', 'import the corrected failed rows of a run, and wait until the import ends')
         .argument('<id>', '', parseId)
-        .argument('<file>', 'corrected file that "imports failed" has written ("-" for standard input)')
+        .argument('<file>', 'corrected copy of the file from "imports failed" ("-" for standard input)')
         .option('--dry-run', 'only create a plan, without changing any user')
         .option('--adopt-rows <lines>', 'lines whose conflicting user is the same person, such as 12,17')
         .option('--approve', 'approve the import if it waits for approval')

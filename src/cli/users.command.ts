@@ -66,7 +66,7 @@ export const createUsersCommand = (application: Application) =>
 
 const createFindCommand = (application: Application) =>
   createCommand('find', 'find users by a text and filters')
-    .argument('[text...]', 'beginnings of words, @ and an e-mail domain, the end of a phone number, or an id')
+    .argument('[text...]', 'start of each word, @ and an e-mail domain, end of a phone number, or id')
     .option('--email-domain <domain>', 'only users with an e-mail address in this domain')
     .option('--phone <digits>', 'only users whose phone or mobile number ends with these digits')
     .option('--status <status...>', 'status: Active or Blocked')

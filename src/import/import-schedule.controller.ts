@@ -63,7 +63,7 @@ export class ScheduleController {
   @Post('scheduled')
   @DescribeRoute('takeScheduledFiles', 'Import the files in the drop folder now', {
     description:
-      'Takes the complete files, at most 100, as at the next tick. Files that are still changing stay in the folder.',
+      'Imports the complete files, at most 100, without waiting for the next tick. Files that are still changing stay in the folder.',
     answer: describeJson('The files that were taken, with their runs.', TakenFilePageDto),
     errors: ['wrong_state'],
   })

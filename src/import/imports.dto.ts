@@ -155,14 +155,14 @@ export class ImportRunDto {
     description: 'Id of the run whose failed rows this run corrects. Null for other runs.',
   })
   corrects!: string | null;
-  @ApiProperty({ type: ImportFileDto, description: 'An empty file `bulk change` for a bulk change.' })
+  @ApiProperty({ type: ImportFileDto, description: 'For a bulk change, an empty file named `bulk change`.' })
   file!: ImportFileDto;
   @ApiProperty({ ...NULLABLE_OBJECT, description: 'Conditions of a bulk change as sent, or null.' })
   where!: JsonObject | null;
   @ApiProperty({
     ...NULLABLE_OBJECT,
     example: { status: 'Blocked' },
-    description: 'Changes of a bulk change as sent, also for its revert. Null for a file.',
+    description: 'Changes as sent, for a bulk change and its revert. Null for a file.',
   })
   change!: JsonObject | null;
   @ApiProperty({

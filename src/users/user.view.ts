@@ -110,7 +110,7 @@ export class UserPageDto extends PageOf(UserDto, PAGE_COUNT) {}
 
 class DeletedUserDto extends UserDto {
   @ApiProperty(TIME) deleted!: string;
-  @ApiProperty({ ...TIME, description: 'Time from which on the user can no longer be restored.' })
+  @ApiProperty({ ...TIME, description: 'Time after which the user can no longer be restored.' })
   final_removal!: string;
   @ApiProperty({
     type: 'object',

@@ -231,7 +231,7 @@ export class UsersController {
   @DescribeRoute('generatePassword', 'Generate a password for a user', {
     description:
       'Sets a random password and ends the sessions of the user. Only this response contains the password. With `must_change`, the next session must replace it: ' +
-      'until then, requests other than `GET /users/me`, a change of the own password and `POST /sessions/logout` fail with 403 `password_change_required`.',
+      'until then, requests other than `GET /users/me`, a change of your own password and `POST /sessions/logout` fail with 403 `password_change_required`.',
     id: CASE_INSENSITIVE,
     body: PasswordOptionsInput,
     examples: { temporary: {}, permanent: { must_change: false } },

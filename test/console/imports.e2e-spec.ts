@@ -199,12 +199,12 @@ describeConfiguredConsole('the schedule in the console', SCHEDULE, (service) => 
     const choose = (name: string) =>
       page.page.setInputFiles('input[type=file]', { name, mimeType: 'text/csv', buffer });
     await choose('wrong.csv');
-    await page.waitForText(/must have a name like hr\*\.csv/);
+    await page.waitForText(/must have a name that matches hr\*\.csv/);
     await choose('hr.csv');
     await page.waitForText('complete, waits for the next tick');
     expect((await page.readRows('Waiting files')).map(([name, reason]) => [name, reason])).toEqual([
       ['hr.csv', 'complete, waits for the next tick'],
-      ['other.csv', 'not named like hr*.csv (IMPORT_PATTERN)'],
+      ['other.csv', 'the name does not match hr*.csv (IMPORT_PATTERN)'],
     ]);
     await page.button('Import now').focus();
     await page.page.keyboard.press('Enter');

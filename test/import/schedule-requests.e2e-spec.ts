@@ -39,7 +39,7 @@ test('the schedule lists each file with the reason why it waits', async () => {
     ['hr-complete.csv', 'complete, waits for the next tick', true],
     ['hr-link.csv', 'a symbolic link', false],
     ['hr-new.csv', 'changed within the last 10 seconds, without a marker file', true],
-    ['other.csv', 'not named like hr*.csv (IMPORT_PATTERN)', false],
+    ['other.csv', 'the name does not match hr*.csv (IMPORT_PATTERN)', false],
   ]);
   expect(schedule).toEqual({
     folder: drop.folder,

@@ -3,7 +3,7 @@ import { computeLimit, countByField, defineGuard } from './guard.js';
 
 export const changedLoginsOnly = defineGuard({
   name: 'changed_logins_only',
-  counts: 'the same users, if forename and surname stay',
+  counts: 'users with a new login but unchanged names',
   among: 'the users who had a value',
   limits: { rows: 5, percent: 2 },
   explains: ['changed_logins'],

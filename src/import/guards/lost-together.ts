@@ -55,7 +55,7 @@ class UserSample {
 
 export const lostTogether = defineGuard({
   name: 'lost_together',
-  counts: 'users who lose access and stand together in the sorted file, share a value, or are whole groups',
+  counts: 'users who lose access and are adjacent in the sorted file, share a value, or are whole groups',
   among: 'the scope',
   limits: { rows: 10, percent: 2 },
   explains: ['deactivations', 'changed_managers', 'role_holders', 'errors'],
@@ -114,7 +114,7 @@ function findStretches(users: readonly ManagedUser[], isLost: IsLost, lost: numb
     lengths.push(length);
     const [first = 0, second = 0] = lengths.sort((a, b) => b - a);
     if (first + second >= MOST * lost)
-      return `sorted by ${name}, they stand in at most ${MAX_STRETCHES} unbroken stretches`;
+      return `sorted by ${name}, almost all are in at most ${MAX_STRETCHES} ranges without other users`;
   }
   return undefined;
 }

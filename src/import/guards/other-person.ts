@@ -2,7 +2,7 @@ import { computeLimit, countRows, defineGuard } from './guard.js';
 
 export const otherPerson = defineGuard({
   name: 'other_person',
-  counts: 'rows that become another person: both names, or without names all logins, are unlike the old ones',
+  counts: 'rows that become another person: both names (without names, all logins) are unlike the old values',
   among: 'the matched rows',
   limits: { rows: 3, percent: 0.5 },
   isSummed: true,

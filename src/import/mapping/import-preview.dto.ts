@@ -44,7 +44,7 @@ export class PreviewColumnDto {
 
 class PreviewEncodingDto {
   @ApiProperty({ maxLength: 32, example: 'windows-1252' }) encoding!: string;
-  @ApiProperty({ ...TEXTS, maxItems: 2, description: 'Two cells as this encoding reads them.' })
+  @ApiProperty({ ...TEXTS, maxItems: 2, description: 'Up to two cells, decoded with this encoding.' })
   cells!: string[];
 }
 
@@ -65,7 +65,7 @@ class PreviewWordDto {
     ...NULLABLE,
     maxLength: MAX_TEXT,
     example: 'Active',
-    description: 'Value that the word becomes or probably means. Null if unknown.',
+    description: 'Value that replaces the word, or its probable meaning. Null if unknown.',
   })
   meaning!: string | null;
 }
@@ -138,7 +138,7 @@ export class ImportPreviewDto {
     type: [PreviewTemplateDto],
     maxItems: 15,
     description:
-      'Templates for ExternalId, Username and Email without a source column, the best first. Also for ForeName and Surname if one column contains both.',
+      'Templates, the best first, for each of ExternalId, Username and Email that has no source column. Also for ForeName and Surname if one column contains both.',
   })
   templates!: PreviewTemplateDto[];
   @ApiProperty({

@@ -32,12 +32,15 @@ export class BulkFields extends UserInput {
   @Line({
     max: 64,
     example: 'hr',
-    description: 'Data set of the users from now on. null or empty text: none.',
+    description: 'New data set of the users. Null or an empty text releases them from their data set.',
   })
   @Matches(DATASET, { message: DATASET_RULE })
   dataset?: string | null;
 
-  @ApiPropertyOptional({ enum: [true], description: 'Deletes the users. Only allowed alone.' })
+  @ApiPropertyOptional({
+    enum: [true],
+    description: 'Deletes the users. Cannot be combined with other changes.',
+  })
   @IsIn([true], { message: 'must be true' })
   delete?: true;
 }
@@ -52,12 +55,19 @@ const NotEmptyObject = (message: string) =>
 
 /** JSON body of `POST /imports`. */
 export class BulkChangeInput {
-  @ApiPropertyOptional({ type: UserConditions, description: 'Conditions that the users meet, at least one.' })
+  @ApiPropertyOptional({
+    type: UserConditions,
+    description: 'At least one condition that selects the users.',
+  })
   @IsObject()
   @NotEmptyObject('must contain at least one condition')
   where?: JsonObject | null;
 
-  @ApiPropertyOptional({ ...UUIDS, maxItems: MAX_UUIDS, description: 'The users, instead of `where`.' })
+  @ApiPropertyOptional({
+    ...UUIDS,
+    maxItems: MAX_UUIDS,
+    description: 'UUIDs of the users, instead of `where`.',
+  })
   @LimitSize({ items: MAX_UUIDS, text: MAX.url })
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_UUIDS)
@@ -82,7 +92,7 @@ export class BulkChangeInput {
 
   @BooleanParam({
     default: false,
-    description: 'Allow to change or delete Webmasters, and to grant the role.',
+    description: 'Allow changes and deletions of Webmasters, and grants of the role.',
   })
   allow_privileged = false;
 }
@@ -156,7 +166,7 @@ export function readBulkFields(raw: JsonObject, settings: UserSettings) {
     errors.push({
       field: 'remove_roles',
       code: 'invalid_value',
-      message: 'must not contain a role of add_roles',
+      message: 'must not contain a role that is also in add_roles',
     });
   return { value: input, errors: addPrefix('change', errors) };
 }

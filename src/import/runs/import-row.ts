@@ -32,7 +32,7 @@ export class Cause {
   @ApiProperty({
     type: 'integer',
     example: 12,
-    description: 'Line of a row that failed for its own reasons.',
+    description: 'Line of the failed row that made other rows fail.',
   })
   line!: number;
   @ApiProperty({ type: 'integer', description: 'Number of other rows that failed only because of this row.' })

@@ -119,7 +119,7 @@ export class DropFolder {
     for await (const name of drop.listNames(accept)) {
       const found = this.matches(name)
         ? await inspectFile(drop, name)
-        : new EntryError(name, `not named like ${this.pattern} (IMPORT_PATTERN)`);
+        : new EntryError(name, `the name does not match ${this.pattern} (IMPORT_PATTERN)`);
       if (found instanceof EntryError) yield { name, isComplete: false, rejection: found };
       else if (found) {
         const isComplete = this.isStable(name, found) || (await hasMarker(drop, name));

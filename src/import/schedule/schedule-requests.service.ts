@@ -88,7 +88,7 @@ export class ScheduleRequests {
     const isSafe = !/[/\\]/.test(name) && isCleanText(name) && findInvisible(name) === undefined;
     const isShort = Buffer.byteLength(name) <= MAX_NAME_BYTES - MARKER.length;
     if (isSafe && isShort && folder.matches(name)) return;
-    const message = `must have a name like ${this.env.IMPORT_PATTERN} (IMPORT_PATTERN), without path, hidden characters and a dot at the start`;
+    const message = `must have a name that matches ${this.env.IMPORT_PATTERN} (IMPORT_PATTERN), without a path, invisible characters or a dot at the start`;
     throw createValidationError([{ field: 'file', code: 'invalid_value', message }]);
   }
 }

@@ -30,7 +30,7 @@ export type Sort = (typeof SORTS)[number];
 export class UserConditions {
   @TextParam(255, {
     description:
-      'Text as a person types it. An external id, a uuid or an e-mail address finds this user, `@example.org` the users of this e-mail domain, and at least four digits the users whose phone or mobile number ends with them. Any other text finds words that start with the typed words.',
+      'Text as a person types it. An external id, a uuid or an e-mail address finds one user. `@example.org` finds the users of this e-mail domain. Four or more digits find the users whose phone or mobile number ends with them. Any other text finds words that start with the typed words.',
     example: 'jane do',
   })
   find?: string;
