@@ -27,10 +27,7 @@ class ScheduledDatasetDto {
 }
 
 export class ScheduleDto {
-  @ApiProperty({
-    ...NULLABLE_TEXT,
-    description: 'Drop folder (IMPORT_FOLDER). Null if there is no schedule.',
-  })
+  @ApiProperty({ ...NULLABLE_TEXT, description: 'IMPORT_FOLDER. Null if there is no schedule.' })
   folder!: string | null;
   @ApiProperty({ maxLength: 255, example: '*.csv', description: 'IMPORT_PATTERN' }) pattern!: string;
   @ApiProperty({ maxLength: 1000, example: '0 2 * * *', description: 'IMPORT_CRON' }) cron!: string;

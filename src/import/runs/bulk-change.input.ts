@@ -37,10 +37,7 @@ export class BulkFields extends UserInput {
   @Matches(DATASET, { message: DATASET_RULE })
   dataset?: string | null;
 
-  @ApiPropertyOptional({
-    enum: [true],
-    description: 'Deletes the users. Cannot be combined with other changes.',
-  })
+  @ApiPropertyOptional({ enum: [true], description: 'Deletes the users. Excludes other changes.' })
   @IsIn([true], { message: 'must be true' })
   delete?: true;
 }
@@ -55,19 +52,12 @@ const NotEmptyObject = (message: string) =>
 
 /** JSON body of `POST /imports`. */
 export class BulkChangeInput {
-  @ApiPropertyOptional({
-    type: UserConditions,
-    description: 'At least one condition that selects the users.',
-  })
+  @ApiPropertyOptional({ type: UserConditions, description: 'Selects users by at least one condition.' })
   @IsObject()
   @NotEmptyObject('must contain at least one condition')
   where?: JsonObject | null;
 
-  @ApiPropertyOptional({
-    ...UUIDS,
-    maxItems: MAX_UUIDS,
-    description: 'UUIDs of the users, instead of `where`.',
-  })
+  @ApiPropertyOptional({ ...UUIDS, maxItems: MAX_UUIDS, description: 'User ids, instead of `where`.' })
   @LimitSize({ items: MAX_UUIDS, text: MAX.url })
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_UUIDS)
