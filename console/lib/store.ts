@@ -28,9 +28,9 @@ export function useStore<T>(from: Store<T>): T {
   const value = from.get();
   const [, render] = useState({});
   useLayoutEffect(() => {
-    const changed = (): void => render({});
-    if (from.get() !== value) changed(); // changed after the rendering
-    return from.subscribe(changed);
+    const rerender = (): void => render({});
+    if (from.get() !== value) rerender(); // changed after the rendering
+    return from.subscribe(rerender);
   }, [from]);
   return value;
 }

@@ -210,16 +210,16 @@ export function formatPreview(preview: ImportPreviewDto): string {
 /** Formats the suggested settings of a profile for the file. */
 function formatOffers(preview: ImportPreviewDto): string[] {
   const { encodings, skip_lines: first, skip_last_lines: last, templates, words } = preview;
-  const samples = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');
+  const list = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');
   const offers = [
-    ...encodings.map(({ encoding, cells }) => ['encoding', encoding, samples(cells)]),
+    ...encodings.map(({ encoding, cells }) => ['encoding', encoding, list(cells)]),
     ...(first === null ? [] : [['skip_lines', String(first), '']]),
     ...(last === null ? [] : [['skip_last_lines', String(last), '']]),
     ...templates.map(({ column, template, values, duplicates }) => {
       return [
         `set ${column}`,
         template,
-        `${samples(values)}${duplicates > 0 ? ` (${duplicates} repeated)` : ''}`,
+        `${list(values)}${duplicates > 0 ? ` (${duplicates} repeated)` : ''}`,
       ];
     }),
     ...words.flatMap(({ source, words: all }) =>

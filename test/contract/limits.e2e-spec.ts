@@ -137,10 +137,10 @@ describe('request body limits are enforced', () => {
   test.each(FIELDS)(
     '$name enforces $what of $place',
     async ({ what, operation, path, body, fits, exceeds }) => {
-      const refusals = async (value: Json) =>
+      const listErrors = async (value: Json) =>
         errorsOf(await send(operation, setAt(body.least, path, value)), path);
-      const within = await refusals(fits);
-      const beyond = await refusals(exceeds);
+      const within = await listErrors(fits);
+      const beyond = await listErrors(exceeds);
       expect(beyond).not.toEqual([]);
       expect(within).not.toEqual(beyond);
       if (what.endsWith('imum')) expect(within).toEqual([]);

@@ -70,7 +70,7 @@ describe('an import of an existing user', () => {
     const cells = ['Blocked', 'Editor', 'Ann', '1', toId('saml'), 'yes', 'https://l.test/a', 'x'];
     await runImport(app.key, csv(FULL, person('a', ...cells)));
   });
-  const kept = () => {
+  const getKept = () => {
     const username = toId('a');
     return { username, email: `${username}@example.org`, status: 'Blocked', roles: ['Editor'] };
   };
@@ -84,20 +84,20 @@ describe('an import of an existing user', () => {
       social_media: {},
       about_me: '',
     };
-    expect(await findUser(app.key, toId('a'))).toMatchObject({ ...kept(), ...empty });
+    expect(await findUser(app.key, toId('a'))).toMatchObject({ ...getKept(), ...empty });
   });
   test('with blank_cells=keep ignores blank cells', async () => {
     const before = await findUser(app.key, toId('a'));
     const run = await runImport(app.key, csv(FULL, blank().replace(/,$/, ',new')), 'blank_cells=keep');
     expect(countsOf(run)).toEqual({ updated: 1 });
     const { about_me, updated: _, version: _v, ...rest } = await findUser(app.key, toId('a'));
-    expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...kept(), phone: '1' })]);
+    expect([about_me, rest]).toEqual(['new', expect.objectContaining({ ...getKept(), phone: '1' })]);
     expect(before).toMatchObject(rest);
   });
   test('keeps the fields of missing columns', async () => {
     const run = await runImport(app.key, csv('ExternalId,ForeName', `${toId('a')},Anne`));
     expect(countsOf(run)).toEqual({ updated: 1 });
-    expect(await findUser(app.key, toId('a'))).toMatchObject({ ...kept(), firstname: 'Anne', phone: '1' });
+    expect(await findUser(app.key, toId('a'))).toMatchObject({ ...getKept(), firstname: 'Anne', phone: '1' });
   });
 });
 

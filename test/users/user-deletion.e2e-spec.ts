@@ -182,8 +182,8 @@ describe('DELETE /users/{user_id}', () => {
   ])('does not delete %s', async (_, who, refusal) => {
     const admin = await app.login();
     const { uuid } = (await admin.get('/users/me')).body;
-    const narrow = async () => (await aKey(app, 'users:write')).client;
-    const client = who === 'self' ? admin : who === 'key' ? app.key : await narrow();
+    const createNarrowClient = async () => (await aKey(app, 'users:write')).client;
+    const client = who === 'self' ? admin : who === 'key' ? app.key : await createNarrowClient();
     expect(problemOf(await remove(client, uuid))).toEqual(refusal);
   });
 });

@@ -216,7 +216,7 @@ function applyProfile(profile: NamedProfile | null, sent: JsonObject, corrected?
   const { profile: _, ...others } = sent;
   const isSame = corrected !== undefined && profile?.name === corrected.profile?.name;
   return readInput(RunOptions, {
-    ...(corrected && keepOptions(corrected)),
+    ...(corrected && inheritOptions(corrected)),
     ...(profile && !isSame && optionsOf(profile)),
     ...others,
     ...(corrected && { missing: 'keep', corrects: corrected.id }),
@@ -226,7 +226,7 @@ function applyProfile(profile: NamedProfile | null, sent: JsonObject, corrected?
 /** Options of a run that do not apply to its correction. */
 const OWN_OPTIONS = new Set(['dry_run', 'missing', 'allow_privileged', 'expected_rows', 'adopt_rows']);
 
-const keepOptions = ({ options }: ImportRun): JsonObject =>
+const inheritOptions = ({ options }: ImportRun): JsonObject =>
   Object.fromEntries(Object.entries(options).filter(([name]) => !OWN_OPTIONS.has(name)));
 
 function parseDocument(text: string): JsonObject {

@@ -72,10 +72,10 @@ export class ImportPreview {
       const line = asked.reader.headerLine;
       problems.push(...errors.map(({ code, message }) => toFileProblem(line, code, message)));
     }
-    const isFit = ({ expectedCells }: CsvRecord): boolean => expectedCells === undefined;
+    const hasValidWidth = ({ expectedCells }: CsvRecord): boolean => expectedCells === undefined;
     problems.push(...records.flatMap(findMismatchProblems));
     const managerKeys = ManagerKeys.create(profile);
-    const rows = records.filter(isFit).map((record) => {
+    const rows = records.filter(hasValidWidth).map((record) => {
       const mapped = mapRecord(record);
       const row = readRow(mapped, header, options.blank_cells);
       managerKeys?.add(mapped.managerKey ?? '', row.externalId);
@@ -83,7 +83,7 @@ export class ImportPreview {
     });
     const planned = await this.planRows(rows, requested, actor, managerKeys);
     problems.push(...planned.problems, ...findDuplicates(rows));
-    const fit = shown.records.filter(isFit);
+    const fit = shown.records.filter(hasValidWidth);
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
     const sources = names.map((name, index) => {
       const column = targets.get(index);

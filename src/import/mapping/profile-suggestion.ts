@@ -113,15 +113,15 @@ function listTranslations(words: PreviewWordsDto['words']): Record<string, strin
 function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefined {
   const managers =
     sources.find(({ target }) => target === 'Manager')?.cells.filter((cell) => !isBlank(cell)) ?? [];
-  const countFound = ({ cells }: TemplateSource): number =>
+  const countListedManagers = ({ cells }: TemplateSource): number =>
     managers.filter((cell) => cells.includes(cell)).length;
   const [best] = sources
     .filter(({ target }) => target !== 'Manager')
-    .toSorted((a, b) => countFound(b) - countFound(a));
+    .toSorted((a, b) => countListedManagers(b) - countListedManagers(a));
   const ids = sources.find(({ target }) => target === 'ExternalId')?.cells ?? [];
   const hasSign = (sign: RegExp, [cell = '']: readonly string[]): boolean => sign.test(cell);
   const isId = ID_SIGNS.every((sign) => hasSign(sign, ids) === hasSign(sign, managers));
-  if (!best || countFound(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
+  if (!best || countListedManagers(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
   return fieldsOf(ProfileInput).has('manager_key') ? { manager_key: best.name } : undefined;
 }
 

@@ -27,7 +27,7 @@ function toGerman(text: string): string {
  * Capitalizes the words that are all capitals or all small letters. `ANNA O'NEILL` becomes `Anna O'Neill`, `MCDONALD`
  * becomes `McDonald`, and `VON DER LEYEN` becomes `von der Leyen`. Other words stay as they are.
  */
-function toTitle(text: string): string {
+function toTitleCase(text: string): string {
   return text.replace(
     /([\p{L}\p{M}'’]+)(\s+(?=['’]?\p{L}))?/gu,
     (_, word: string, gap: string | undefined) => {
@@ -58,7 +58,7 @@ export const UNIQUE = 'unique';
 export const FUNCTIONS: ReadonlyMap<string, (text: string, argument: string) => string> = new Map([
   ['lower', (text: string) => text.toLowerCase()],
   ['upper', (text: string) => text.toUpperCase()],
-  ['title', toTitle],
+  ['title', toTitleCase],
   ['ascii', toAscii],
   ['german', toGerman],
   ['trim', (text: string) => text.trim()],

@@ -34,8 +34,8 @@ const apply = async (op: string, path: string | undefined, value?: unknown) =>
   (await patch([{ op, path, value }])).after;
 /** Returns the enterprise extension of BASE with other sub-attributes. */
 const enterprise = (parts: ScimObject) => ({ [E]: { department: 'D1', manager: { value: 'm1' }, ...parts } });
-const named = (parts: ScimObject) => ({ name: { givenName: 'Jane', familyName: 'Doe', ...parts } });
-const NAMED_J = named({ givenName: 'J' });
+const buildName = (parts: ScimObject) => ({ name: { givenName: 'Jane', familyName: 'Doe', ...parts } });
+const NAMED_J = buildName({ givenName: 'J' });
 const MANAGED = enterprise({ manager: { value: 'm2' } });
 /** The work address without the primary mark. */
 const SECOND_WORK = { value: 'w@x.org', type: 'work' };
@@ -48,7 +48,7 @@ const codeOf = async (...operations: unknown[]) => (await rejectionOf(patch(oper
 /** `attributes` adds, replaces and removes each attribute by its path, and refuses read-only attributes. */
 describe('SCIM PATCH add', () => {
   test.each<[string, string | undefined, unknown, ScimObject]>([
-    ['sets a sub-attribute', 'name.middleName', 'X', named({ middleName: 'X' })],
+    ['sets a sub-attribute', 'name.middleName', 'X', buildName({ middleName: 'X' })],
     ['merges a complex attribute', 'name', { givenName: 'J' }, NAMED_J],
     ['removes a sub-attribute with null', 'name', { familyName: null }, { name: { givenName: 'Jane' } }],
     ['appends to a list', 'emails', [NEW], { emails: [WORK, HOME, NEW] }],
