@@ -12,7 +12,7 @@ import { createRandom } from '../support/data/random.js';
  */
 const KILLS = Number(process.env['KILLS'] ?? 7);
 const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
-/** Steps of the first kills with any seed. While the plan is applied, many users exchange their e-mails. */
+/** Steps of the first kills, whatever the seed. While the plan is applied, many users exchange their e-mails. */
 const FIRST_STEPS = [
   'the plan is approved',
   'the plan is approved',

@@ -25,7 +25,7 @@ export const NO_SELECTION: Selection = { ids: new Set(), isAll: false };
 
 type SetSelection = (selection: Selection) => void;
 
-/** Returns the column with a checkbox for each user. The checkbox in its header selects the page. */
+/** Returns the column with a checkbox for each user. The checkbox in its header selects all users on the page. */
 export function createSelectionColumn(
   { ids, isAll }: Selection,
   page: ListPage<User> | undefined,

@@ -126,7 +126,7 @@ export class PlanBuilder {
     for (const row of rows)
       if (isWritten(row) && !hasOnlyWarnings(row))
         row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
-    // The set rules and the guards follow, so the planning is not complete yet.
+    // The set rules and the guards are evaluated later, so the planning is not complete yet.
     const reached = this.progress.recordPlanned(
       Math.min(MAX_SHARE, share),
       this.tally.rows,

@@ -37,8 +37,8 @@ export class UniqueUsernames {
   ) {}
 
   /**
-   * Chooses the usernames of rows in their order. Needs two statements, and two more for each time that the numbers to
-   * try are doubled.
+   * Chooses the usernames of rows in their order. Needs two statements, and two more each time that the number of
+   * candidates is doubled.
    * @returns the username by line.
    */
   async choose(rows: readonly NewUsername[]): Promise<Map<number, string>> {

@@ -18,8 +18,8 @@ export const toDraftName = (id?: string): string =>
   `.rollcall-${MACHINE}-${process.pid}${id === undefined ? '' : `-${id}`}.part`;
 
 /**
- * Returns the path for the only temporary file without an id of this process in a folder. Deletes the temporary files
- * that killed processes left there.
+ * Returns the path of a temporary file, for a process that writes one such file in a folder at a time. Deletes the
+ * temporary files that killed processes left there.
  */
 export function createDraftPath(folder: string): string {
   try {

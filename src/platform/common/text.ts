@@ -81,7 +81,7 @@ export function foldText(text: string): string {
   return toNormalForm(folded, 'NFKC');
 }
 
-/** Letters that are also written as two basic letters, with this spelling. */
+/** Maps letters to their alternative spelling with two basic letters. */
 const LONG_SPELLINGS: readonly (readonly [string, string])[] = [
   ['ä', 'ae'],
   ['ö', 'oe'],

@@ -75,7 +75,7 @@ const toListOf = (raw: unknown, choices: readonly string[]): unknown => {
   return Array.isArray(list) ? list.map((value) => toChoice(choices, value)) : list;
 };
 
-/** Like `ChoiceParam`, but the parameter may be repeated and in any case. */
+/** Like `ChoiceParam`, but the parameter may be repeated, and case is ignored. */
 export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
   const rule = { message: `must be one of ${choices.join(', ')}, repeated at most ${MAX_REPEATS} times` };
   return applyDecorators(
