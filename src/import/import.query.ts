@@ -76,7 +76,7 @@ export class ExportQuery extends UserConditions {
   all: boolean = false;
 }
 
-/** A file that is always part of a form. */
+/** Body of a route that accepts a file only as part of a form. */
 export const MULTIPART_CSV = {
   type: 'multipart/form-data',
   maxBytes: MAX_FILE_BYTES,

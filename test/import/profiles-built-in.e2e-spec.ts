@@ -107,8 +107,8 @@ const EXPECTED: Record<string, Record<string, object>> = {
       status: 'Active',
     },
     'or-702': { firstname: 'Omar', surname: 'Aziz', status: 'Active' },
-    'or-703': { username: 'pia.weiß', status: 'Blocked' }, // not an enabledUser
-    'or-704': { status: 'Blocked' }, // tobedeleted
+    'or-703': { username: 'pia.weiß', status: 'Blocked' }, // enabledUser is false
+    'or-704': { status: 'Blocked' }, // status is tobedeleted
   },
 };
 

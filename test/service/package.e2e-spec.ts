@@ -137,7 +137,7 @@ test('the installed `rollcall` prints its version and lists its commands', () =>
 
 /** Reads a built program. A process keeps its whole program in memory, so programs must not contain unused code. */
 const readProgram = (name: string): string => readFileSync(join(ROOT, `dist/${name}.js`), 'utf8');
-const schemaTools = 'MigrationExecutor'; // a class of TypeORM
+const schemaTools = 'MigrationExecutor'; // name of a class in the migration tools of TypeORM
 
 test.each(['main', 'import-worker', 'read-worker'])('%s.js contains no migration tool of TypeORM', (name) => {
   expect(readProgram(name)).not.toContain(schemaTools);

@@ -43,7 +43,7 @@ export class PlannedChanges {
   }
 
   addRow(row: StagedRow): void {
-    // A re-created user has another UUID than the deleted user with the same external id.
+    // A re-created user has a different UUID from the deleted user with the same external id.
     const user = row.outcome === 'created' ? row.external_id : row.user_uuid;
     if (user === null || !this.isSampled(user)) return;
     for (const { field, new: value } of listChanges(row)) this.lines.set(keyOf(user, field, value), row.line);

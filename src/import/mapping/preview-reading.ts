@@ -16,7 +16,7 @@ const HEADER_TOO_LONG =
 /** Options and profile members that turn the bytes of a file into records. */
 type Reading = Pick<ImportProfile, 'encoding' | 'delimiter' | 'skip_lines' | 'skip_last_lines'>;
 
-/** The first records of a file, and the errors of the file that reading them found. */
+/** The first records of a file, and the errors that were found while the records were read. */
 interface FirstRecords {
   reader: CsvReader;
   /** Column names, or undefined if the header cannot be read. */

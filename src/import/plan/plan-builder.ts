@@ -186,7 +186,7 @@ export class PlanBuilder {
     if (row.outcome === 'deleted') return before && createDeletionConstraint(row.line, before);
     const constraint = after && createConstraint(row.line, before, after, { managers });
     if (this.usernames && constraint?.creates) {
-      // The usernames are chosen when it is known which rows fail. They never conflict.
+      // The usernames are chosen later, when the failed rows are known. Chosen usernames never conflict.
       this.newLines.push(row.line);
       constraint.taken = constraint.taken.filter(({ field }) => field !== 'username');
     }
@@ -354,7 +354,7 @@ export function findRowGroups(links: RowLinks): number[][] {
   const order = [...dependent.keys()].flatMap((line) => visitRows(line, dependent, reached)).reverse();
   const grouped = new Set<number>();
   const groups = order.map((line) => visitRows(line, needed, grouped));
-  // A row that requires no other row keeps its batch, which is applied before all groups.
+  // A row that requires no other row keeps its batch. All groups are applied after these batches.
   return groups.filter((group) => group.some((line) => needed.has(line)));
 }
 

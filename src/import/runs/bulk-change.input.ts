@@ -21,7 +21,7 @@ const UUIDS = { type: 'array', items: { type: 'string', format: 'uuid' } } as co
 /** Fields that identify one user, so that they cannot be changed for many users. */
 const PERSONAL = ['username', 'email', 'external_id', 'authname', 'password'] as const;
 
-/** The changes that a bulk change makes to each of its users, after `readBulkFields`. */
+/** Changes to each user of a bulk change, as `readBulkFields` returns them. */
 export class BulkFields extends UserInput {
   @Roles({ example: ['Editor'], description: 'Roles to add to the roles of each user.' })
   add_roles?: string[] | null;

@@ -82,7 +82,7 @@ export class Users1795600020000 extends TableMigration {
         deleted: time(),
         external_id_key: optional(text(255)),
         reverted_dataset: optional(text(64)),
-        document: longText(), // not `row`, which is a reserved word of MySQL
+        document: longText(), // `row` would be a reserved word of MySQL
       },
       indices: {
         ix_deleted_users_deleted: ['deleted', 'uuid'],

@@ -4,7 +4,7 @@ import { TableMigration, key, optional } from './table-migration.js';
 /** Groups, their members and their roles (ADR 25). */
 export class Groups1795600021000 extends TableMigration {
   readonly tables = {
-    // not `groups`, which is a reserved word of MySQL
+    // `groups` would be a reserved word of MySQL
     user_groups: {
       columns: {
         uuid: key(uuid()),
