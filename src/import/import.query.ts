@@ -7,6 +7,7 @@ import {
   TextsParam,
   TimeParam,
   UuidParam,
+  UuidsParam,
 } from '../platform/input/query-rules.js';
 import { MAX_FILE_BYTES } from './file/file-store.js';
 import { DatasetParam, PROFILE_NAME } from './runs/import-options.js';
@@ -74,6 +75,9 @@ export class ExportQuery extends UserConditions {
     description: 'Include users without an external id, unless `has_external_id` is set.',
   })
   all: boolean = false;
+
+  @UuidsParam({ description: 'Only the user with this uuid. May be repeated. Unknown uuids are left out.' })
+  uuid?: string[];
 }
 
 /** Body of a route that accepts a file only as part of a form. */

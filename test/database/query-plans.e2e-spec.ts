@@ -42,7 +42,7 @@ const WALKS: [RegExp, string][] = [
     'counts the users of a data set, 2,000 at a time',
   ],
   [
-    /SELECT u\.uuid, NULL AS page_key FROM users u (?!.*JSON_EXTRACT)/,
+    /SELECT u\.uuid, NULL AS page_key FROM users u (?!.*(JSON_EXTRACT|u\.uuid IN \(\?))/,
     'the export reads all users by their key',
   ],
   [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'one look-up for each import of a user'],

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
@@ -115,8 +116,9 @@ test('importing a user export changes no user', async () => {
 test('GET /users/export.csv has the filters of the search', async () => {
   const of = `manager_uuid=${(await create(app.key, { username: 'export-boss' })).uuid as string}`;
   const manager_uuid = of.slice(-36);
+  const uuids: string[] = [];
   for (const [n, role] of ['Editor', 'Editor', 'Author'].entries())
-    await create(app.key, { external_id: `X${n}`, roles: [role], manager_uuid });
+    uuids.push((await create(app.key, { external_id: `X${n}`, roles: [role], manager_uuid })).uuid);
   const exportIds = async (query: string): Promise<string> => {
     const { text, body } = await app.key.get(`/users/export.csv?${query}`);
     const ids = [...text.matchAll(/(?<=\n)[^,]*/g)].map(([id]) => id).sort();
@@ -125,11 +127,18 @@ test('GET /users/export.csv has the filters of the search', async () => {
   expect(await exportIds(`${of}&role=editor`)).toBe('X0,X1');
   expect(await exportIds(`${of}&role=editor&role=author&status=Active`)).toBe('X0,X1,X2');
   expect(await exportIds('external_id=X2')).toBe('X2');
+  const chosen = `uuid=${uuids[2]}&uuid=${uuids[0]?.toUpperCase()}&uuid=${randomUUID()}`;
+  expect(await exportIds(chosen)).toBe('X0,X2');
+  expect(await exportIds(`${chosen}&role=author`)).toBe('X2');
+  const boss = `uuid=${manager_uuid}`;
+  expect(await exportIds(boss)).toBe('');
+  expect(await exportIds(Array(100).fill(`uuid=${uuids[1]}`).join('&'))).toBe('X1');
   for (const option of ['all=true', 'has_external_id=false']) {
-    const { text } = await app.key.get(`/users/export.csv?username=export-boss&${option}`);
+    const { text } = await app.key.get(`/users/export.csv?${boss}&username=export-boss&${option}`);
     expect(text).toMatch(/\n,export-boss,/);
   }
-  for (const wrong of ['role=Nobody', 'sort=email', 'limit=5', 'fulltext_search=*'])
+  const tooMany = Array(101).fill(`uuid=${uuids[1]}`).join('&');
+  for (const wrong of ['role=Nobody', 'sort=email', 'limit=5', 'fulltext_search=*', 'uuid=X0', tooMany])
     expect(await exportIds(wrong)).toBe('invalid_parameter');
   expect(await exportIds(`${of}&status=Blocked`)).toBe('');
   const [{ changes }] = (await app.key.get('/audit?action=users.exported')).body.Results;

@@ -86,20 +86,35 @@ export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {
   );
 };
 
-/** Declares a text parameter that may be repeated. If the allowed values depend on settings, the caller validates them. */
-export const TextsParam = (max: number, schema: QuerySchema = {}) => {
-  const rule = { message: `must have 1 to ${max} characters, repeated at most ${MAX_REPEATS} times` };
+/** Declares a parameter that may be repeated. @param items schema of a value. */
+const ListParam = (
+  pattern: RegExp,
+  message: string,
+  items: { maxLength: number; format?: string },
+  schema: QuerySchema,
+) => {
+  const rule = { message: `${message}, repeated at most ${MAX_REPEATS} times` };
   const each = { ...rule, each: true };
-  const items = { type: 'string', maxLength: max };
   return applyDecorators(
-    ApiPropertyOptional({ type: 'array', items, maxItems: MAX_REPEATS, ...schema }),
+    ApiPropertyOptional({
+      ...{ type: 'array', items: { type: 'string', ...items }, maxItems: MAX_REPEATS },
+      ...schema,
+    }),
     Normalize(toList),
     ArrayMaxSize(MAX_REPEATS, rule),
     IsString(each),
-    Matches(/\S/, each),
-    MaxLength(max, each),
+    Matches(pattern, each),
+    MaxLength(items.maxLength, each),
   );
 };
+
+/** Declares a text parameter that may be repeated. If the allowed values depend on settings, the caller validates them. */
+export const TextsParam = (max: number, schema: QuerySchema = {}) =>
+  ListParam(/\S/, `must have 1 to ${max} characters`, { maxLength: max }, schema);
+
+/** Like `UuidParam`, but the parameter may be repeated. */
+export const UuidsParam = (schema: QuerySchema = {}) =>
+  ListParam(UUID, 'must be a UUID', { format: 'uuid', maxLength: 36 }, schema);
 
 export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
@@ -108,7 +123,7 @@ export const TextParam = (max: number, schema: QuerySchema = {}) =>
     Normalize(createParser(normalizeText)),
     Rule(
       'invalid_value',
-      `must be sent once, with 1 to ${max} characters and without control characters`,
+      `must be one text of 1 to ${max} characters without control characters`,
       (value) =>
         typeof value === 'string' && value !== '' && countCharacters(value) <= max && isCleanText(value),
     ),

@@ -89,7 +89,6 @@ const returnUnchanged = (sent: string): string => sent;
 /** Query parameters that are compared with a column: parameter, column, SQL comparison, and conversion of the value. */
 const COMPARED_PARAMETERS = [
   ['external_id', 'external_id_key', '= ?', toExactKey],
-  ['uuid', 'uuid', '= ?', (sent: string) => sent.toLowerCase()],
   ['username', 'username_key', '= ?', toLoginKey],
   ['email', 'email_key', '= ?', toLoginKey],
   ['manager_uuid', 'manager_uuid', '= ?', (sent: string) => sent.toLowerCase()],
@@ -104,6 +103,11 @@ function buildFieldConditions(query: FoundConditions, sort: Sort, roles: RoleCat
     const sent = query[parameter];
     if (sent !== undefined)
       conditions.push({ ...buildComparison(column, test, sort, toKey(sent)), parameter });
+  }
+  if (query.uuid) {
+    const sql = `u.uuid IN (${toPlaceholders(query.uuid.length)})`;
+    const keys = query.uuid.map((uuid) => uuid.toLowerCase());
+    conditions.push({ ...buildCondition(sql, ...keys), key: 'unique' }); // a search has at most one uuid
   }
   if (query.has_external_id !== undefined) {
     const test = query.has_external_id ? 'IS NOT NULL' : 'IS NULL';

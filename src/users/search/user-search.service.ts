@@ -138,7 +138,7 @@ export class UserSearch {
    * @throws ProblemError `invalid_parameter`.
    */
   async readAll(
-    conditions: UserConditions,
+    conditions: FoundConditions,
     actor: Actor,
     signal?: AbortSignal,
   ): Promise<AsyncGenerator<Hit[]>> {
@@ -259,7 +259,7 @@ function listMeanings(text: string): FoundConditions[] {
   if (text.length <= MAX.email && isEmailAddress(text) && hasTopLevelDomain(text))
     return [{ email: text }, toBeginnings(text)];
   const id = /\d/.test(text) ? [{ external_id: text }] : [];
-  if (isUuid(text)) return [...id, { uuid: text }];
+  if (isUuid(text)) return [...id, { uuid: [text] }];
   return [...id, PHONE.test(text) ? { phone: text } : toBeginnings(text)];
 }
 

@@ -113,13 +113,13 @@ export class UserQuery extends UserConditions {
   after?: string;
 }
 
-/** Search conditions derived from the text in `find`. */
+/** Conditions of an export, or search conditions derived from the text in `find`. */
 export interface FoundConditions extends UserConditions {
-  uuid?: string;
+  uuid?: string[];
 }
 
 /** A query with the conditions derived from `find`. */
-export interface ResolvedQuery extends UserQuery {
+export interface ResolvedQuery extends UserQuery, FoundConditions {
   found?: FoundConditions;
 }
 

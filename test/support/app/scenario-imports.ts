@@ -8,6 +8,7 @@ import { UNKNOWN, create } from '../data/factories.js';
 import { csv, runImport, rowsOf, awaitRun } from './imports.js';
 import { databaseOf } from './people.js';
 import { check } from './scenario.js';
+import { seededUuid } from './seed.js';
 import { BIG_RUN, buildList } from './seed-history.js';
 
 const HEAD = 'ExternalId,Username,Email,Phone,Manager,Authname,Roles,Status';
@@ -146,6 +147,7 @@ async function readRuns(key: Client, id: string): Promise<void> {
   await check(key.get('/imports/template.csv'));
   await check(key.get('/users/export.csv'));
   await check(key.get('/users/export.csv?all=true'));
+  await check(key.get(`/users/export.csv?all=true&uuid=${seededUuid(1)}&uuid=${UNKNOWN}`));
   const query =
     'role=Editor&status=Active&managed_by=default&fulltext_search=p1&external_id=p1&username=p1&email=p1&authname=saml:p1';
   const more = `manager_uuid=${UNKNOWN}&updated_since=2026-01-01T00:00:00Z&created_since=2026-01-01T00:00:00Z&has_external_id=true&email_domain=p1&phone=1234`;
