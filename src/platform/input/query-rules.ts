@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsBoolean, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsBoolean, IsIn, Matches, MaxLength, type ValidationOptions } from 'class-validator';
 import { countCharacters, isCleanText, normalizeText, toChoice } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
@@ -23,7 +23,6 @@ const createParser =
   (raw: unknown): unknown =>
     typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
 const trimText = createParser((text) => text);
-const toList = (raw: unknown): unknown => (typeof raw === 'string' ? [raw] : raw);
 
 /**
  * Maximum value of an integer parameter. Every engine accepts this value as an offset. A larger number is replaced by
@@ -70,51 +69,46 @@ export const ChoiceParam = (choices: readonly string[], schema: QuerySchema = {}
     IsIn(choices, { message: `must be one of ${choices.join(', ')}` }),
   );
 
-const toListOf = (raw: unknown, choices: readonly string[]): unknown => {
-  const list = toList(raw);
-  return Array.isArray(list) ? list.map((value) => toChoice(choices, value)) : list;
-};
-
-/** Like `ChoiceParam`, but the parameter may be repeated, and case is ignored. */
-export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) => {
-  const rule = { message: `must be one of ${choices.join(', ')}, repeated at most ${MAX_REPEATS} times` };
-  return applyDecorators(
-    ApiPropertyOptional({ enum: [...choices], isArray: true, maxItems: MAX_REPEATS, ...schema }),
-    Normalize((raw) => toListOf(raw, choices)),
-    ArrayMaxSize(MAX_REPEATS, rule),
-    IsIn(choices, { ...rule, each: true }),
-  );
-};
-
-/** Declares a parameter that may be repeated. @param items schema of a value. */
+/** Declares a parameter that may be repeated. @param items schema of a value. @param rules rules for each value. */
 const ListParam = (
-  pattern: RegExp,
+  items: { enum?: string[]; format?: string; maxLength?: number },
   message: string,
-  items: { maxLength: number; format?: string },
   schema: QuerySchema,
+  rules: (options: ValidationOptions) => PropertyDecorator[],
+  parse = (text: unknown): unknown => text,
 ) => {
   const rule = { message: `${message}, repeated at most ${MAX_REPEATS} times` };
-  const each = { ...rule, each: true };
   return applyDecorators(
     ApiPropertyOptional({
       ...{ type: 'array', items: { type: 'string', ...items }, maxItems: MAX_REPEATS },
       ...schema,
     }),
-    Normalize(toList),
+    Normalize((raw) => (raw === null ? raw : [raw].flat().map(parse))),
     ArrayMaxSize(MAX_REPEATS, rule),
-    IsString(each),
-    Matches(pattern, each),
-    MaxLength(items.maxLength, each),
+    ...rules({ ...rule, each: true }),
   );
 };
 
+/** Like `ChoiceParam`, but the parameter may be repeated and in any case. */
+export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) =>
+  ListParam(
+    { enum: [...choices] },
+    `must be one of ${choices.join(', ')}`,
+    schema,
+    (each) => [IsIn(choices, each)],
+    (text) => toChoice(choices, text),
+  );
+
 /** Declares a text parameter that may be repeated. If the allowed values depend on settings, the caller validates them. */
 export const TextsParam = (max: number, schema: QuerySchema = {}) =>
-  ListParam(/\S/, `must have 1 to ${max} characters`, { maxLength: max }, schema);
+  ListParam({ maxLength: max }, `must have 1 to ${max} characters`, schema, (each) => [
+    Matches(/\S/, each),
+    MaxLength(max, each),
+  ]);
 
 /** Like `UuidParam`, but the parameter may be repeated. */
 export const UuidsParam = (schema: QuerySchema = {}) =>
-  ListParam(UUID, 'must be a UUID', { format: 'uuid', maxLength: 36 }, schema);
+  ListParam({ format: 'uuid' }, 'must be a UUID', schema, (each) => [Matches(UUID, each)]);
 
 export const TextParam = (max: number, schema: QuerySchema = {}) =>
   applyDecorators(
