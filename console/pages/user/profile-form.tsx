@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { ProblemError } from '../../api/problem.js';
+import { Confirm } from '../../parts/dialog.js';
 import { Form } from '../../parts/form.js';
 import { Card } from '../../parts/page.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
@@ -17,17 +18,19 @@ import {
 } from './draft.js';
 import { type UserVersion, loadUser, saveUser } from '../../api/users.js';
 import { FIELDS, ProfileFields } from './profile-fields.js';
-import { OwnRoleConfirmation, removesOwnWebmaster } from './own-role-confirmation.js';
 
 interface FormProps {
   opened: UserVersion;
   isFull: boolean;
+  isSelf: boolean;
   onSaved: (next: UserVersion) => void;
   onClose: () => void;
 }
 
+const isWebmasterDraft = ({ roles }: Draft): boolean => Array.isArray(roles) && roles.includes('Webmaster');
+
 /** The form of a profile. Changes that others save meanwhile are shown before they are overwritten. */
-export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
+export function ProfileForm({ opened, isFull, isSelf, onSaved, onClose }: FormProps) {
   const [version, setVersion] = useState(opened);
   const [draft, setDraft] = useState<Draft>(() => toDraft(opened.user));
   const [theirs, setTheirs] = useState<UserVersion>();
@@ -50,7 +53,8 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
       setTheirs(await loadUser(version.user.uuid));
     }
   };
-  const needsConfirmation = removesOwnWebmaster(version.user.uuid, base, draft);
+  // Users cannot undo the removal of their own Webmaster role.
+  const needsConfirmation = isSelf && isWebmasterDraft(base) && !isWebmasterDraft(draft);
   return (
     <Card title="Profile">
       <Form
@@ -69,7 +73,17 @@ export function ProfileForm({ opened, isFull, onSaved, onClose }: FormProps) {
         )}
         <ProfileFields draft={draft} setField={setField} problem={action.problem} isFull={isFull} />
       </Form>
-      {isConfirming && <OwnRoleConfirmation work={save} onClose={() => setConfirming(false)} />}
+      {isConfirming && (
+        <Confirm
+          title="Give up the Webmaster role"
+          confirmLabel="Save"
+          isDangerous
+          work={save}
+          onClose={() => setConfirming(false)}
+        >
+          <p>You are about to remove your own Webmaster role. Only another Webmaster can restore it.</p>
+        </Confirm>
+      )}
       {theirs && (
         <ConflictDialog
           conflicts={findConflicts(base, toDraft(theirs.user), draft)}

@@ -30,6 +30,7 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
       <ProfileForm
         opened={version}
         isFull={isFull}
+        isSelf={isSelf}
         onSaved={(next) => {
           onChange(next);
           close();
@@ -51,10 +52,7 @@ export function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) 
   const facts = SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
     const text = formatValue(draft[field]) || <span class="none">empty</span>;
     const isManager = field === 'manager_uuid' && user.manager_uuid;
-    return [
-      getLabel(field.replace('social_media.', '')),
-      isManager ? <UserLink key="" id={user.manager_uuid ?? ''} /> : text,
-    ] as const;
+    return [getLabel(field.replace('social_media.', '')), isManager ? <UserLink key="" id={user.manager_uuid ?? ''} /> : text] as const;
   });
   return <FactList facts={facts} />;
 }
