@@ -3,7 +3,6 @@ import { useUrl } from '../../lib/url.js';
 import { formatNumber, formatCode } from '../../lib/text.js';
 import { LinkButton } from '../../parts/button.js';
 import { ChangeList } from '../../parts/change.js';
-import { Copy } from '../../parts/copy.js';
 import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../../parts/filters.js';
 import { List } from '../../parts/list.js';
@@ -12,7 +11,7 @@ import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
 import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
-import { Actor, PartyName } from './parties.js';
+import { Actor, PartyName, Source } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const INITIAL_CHANGES = 3;
@@ -26,15 +25,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { title: 'Actor', cell: ({ actor }) => <Actor actor={actor} /> },
   { title: 'Target', cell: ({ target }) => <PartyName of={target} /> },
   { title: 'Changes', cell: (event) => <Changes event={event} /> },
-  {
-    title: 'Source',
-    cell: ({ ip, request_id }) => (
-      <details class="small">
-        <summary>{ip || 'internal'}</summary>
-        Request <Copy text={request_id} what="request id" />
-      </details>
-    ),
-  },
+  { title: 'Source', cell: (event) => <Source of={event} /> },
 ];
 
 /** The list of audit events, newest first. */

@@ -1,5 +1,6 @@
 import { formatCode } from '../../lib/text.js';
 import { ActorName, type Party } from '../../parts/actor-name.js';
+import { Copy } from '../../parts/copy.js';
 import type { Event } from './audit.js';
 
 const EMPTY_ID = /^0{8}-/;
@@ -32,3 +33,11 @@ export const PartyName = ({ of: { kind, id, name } }: { of: Party }) =>
       <span class="muted">{formatCode(kind)}</span> <ActorName actor={{ kind, id, name }} />
     </>
   );
+
+/** Shows the address from which an event was caused, and its request. */
+export const Source = ({ of: { ip, request_id } }: { of: Pick<Event, 'ip' | 'request_id'> }) => (
+  <details class="small muted">
+    <summary>{ip ? `From ${ip}` : 'Internal'}</summary>
+    Request <Copy text={request_id} what="request id" />
+  </details>
+);

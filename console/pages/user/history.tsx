@@ -4,12 +4,12 @@ import { useUrl } from '../../lib/url.js';
 import { formatCode } from '../../lib/text.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { ChangeList } from '../../parts/change.js';
-import { Copy } from '../../parts/copy.js';
 import { Card } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
 import { loadHistory } from '../../api/users.js';
+import { Source } from '../audit/parties.js';
 
 /** Shows the audit events of a user with their actors and changed values. */
 export function History({ id }: { id: string }) {
@@ -33,7 +33,7 @@ export function History({ id }: { id: string }) {
 }
 
 function Event({ event }: { event: HistoryEvent }) {
-  const { actor, action, changes, reason, time, ip, request_id } = event;
+  const { actor, action, changes, reason, time } = event;
   return (
     <li>
       <div class="when">
@@ -47,17 +47,7 @@ function Event({ event }: { event: HistoryEvent }) {
       </div>
       {reason && <p class="reason">{reason}</p>}
       {changes.length > 0 && <ChangeList changes={changes} isFirst={action === 'user.created'} />}
-      <details class="small muted">
-        <summary>Source</summary>
-        {ip ? (
-          <>
-            IP address <code>{ip}</code>, request{' '}
-          </>
-        ) : (
-          'Request '
-        )}
-        <Copy text={request_id} what="request id" />
-      </details>
+      <Source of={event} />
     </li>
   );
 }
