@@ -9,15 +9,13 @@ export function getDisplayName(user: Pick<User, 'firstname' | 'surname' | 'known
 const HUES = 6;
 
 /** Shows a user's initials. Pictures are on other servers, which the Content-Security-Policy excludes. */
-export function Avatar({ user, isLarge = false }: { user: User; isLarge?: boolean }) {
-  const letters = getDisplayName(user)
-    .split(/\s+/)
-    .map((word) => word.at(0) ?? '');
-  const initials = `${letters[0] ?? ''}${letters.length > 1 ? (letters.at(-1) ?? '') : ''}`.toUpperCase();
+export function Avatar({ user }: { user: User }) {
+  const [first = '', ...others] = getDisplayName(user).split(/\s+/);
+  const initials = `${first.charAt(0)}${others.at(-1)?.charAt(0) ?? ''}`.toUpperCase();
   const hue =
     Array.from(user.username, (letter) => letter.charCodeAt(0)).reduce((sum, code) => sum + code, 0) % HUES;
   return (
-    <span class={`avatar hue${hue}${isLarge ? ' large' : ''}`} aria-hidden="true">
+    <span class={`avatar hue${hue}`} aria-hidden="true">
       {initials}
     </span>
   );
