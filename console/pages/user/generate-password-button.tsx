@@ -12,9 +12,9 @@ import { Form } from '../../parts/form.js';
 /** Generates a password for a user and shows it once. */
 export function GeneratePasswordButton({ user, onChange }: { user: User; onChange: () => void }) {
   const [isOpen, setOpen] = useState(false);
-  const close = (isGenerated: boolean): void => {
+  const close = (): void => {
     setOpen(false);
-    if (isGenerated) onChange();
+    onChange();
   };
   return (
     <>
@@ -24,7 +24,7 @@ export function GeneratePasswordButton({ user, onChange }: { user: User; onChang
   );
 }
 
-function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: boolean) => void }) {
+function GenerateDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const [mustChange, setMustChange] = useState(true);
   const [password, setPassword] = useState('');
   const action = useAction();
@@ -32,10 +32,9 @@ function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: 
   const generate = async (): Promise<void> => {
     setPassword(await generatePassword(user.uuid, mustChange));
   };
-  const close = (): void => onClose(password !== '');
   if (password !== '')
     return (
-      <Dialog title={`New password of ${name}`} isPersistent onClose={close}>
+      <Dialog title={`New password of ${name}`} isPersistent onClose={onClose}>
         <p>
           <Copy text={password} what="password" />
         </p>
@@ -45,13 +44,13 @@ function GenerateDialog({ user, onClose }: { user: User; onClose: (isGenerated: 
           {mustChange && ' The next sign-in asks for a new password.'}
         </p>
         <div class="buttons end">
-          <Button text="Done" kind="primary" isFocused onClick={close} />
+          <Button text="Done" kind="primary" isFocused onClick={onClose} />
         </div>
       </Dialog>
     );
   return (
-    <Dialog title={`Generate a password for ${name}`} onClose={close}>
-      <Form action={action} work={generate} submitLabel="Generate" onCancel={close} isCautious>
+    <Dialog title={`Generate a password for ${name}`} onClose={onClose}>
+      <Form action={action} work={generate} submitLabel="Generate" onCancel={onClose} isCautious>
         <p>The old password stops working, and all sessions of {name} end.</p>
         <CheckField
           name="must_change"

@@ -89,7 +89,7 @@ const ListParam = (
   );
 };
 
-/** Like `ChoiceParam`, but the parameter may be repeated and in any case. */
+/** Like `ChoiceParam`, but the parameter may be repeated, and case is ignored. */
 export const ChoicesParam = (choices: readonly string[], schema: QuerySchema = {}) =>
   ListParam(
     { enum: [...choices] },
