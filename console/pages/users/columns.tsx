@@ -46,19 +46,11 @@ const NAME: UserColumn = {
 /** All available columns. */
 export const COLUMNS: readonly UserColumn[] = [
   NAME,
-  createTextColumn('username'),
-  createTextColumn('firstname'),
-  createTextColumn('surname'),
-  createTextColumn('known_as'),
-  createTextColumn('email'),
+  ...(['username', 'firstname', 'surname', 'known_as', 'email'] as const).map(createTextColumn),
   createColumn('status', ({ status }) => <StatusPill status={status} />),
   createColumn('roles', (user) => <Tags values={getAllRoles(user)} />),
-  createTextColumn('external_id'),
-  createTextColumn('phone'),
-  createTextColumn('mobile'),
-  createTimeColumn('updated'),
-  createTimeColumn('created'),
-  createTimeColumn('last_access'),
+  ...(['external_id', 'phone', 'mobile'] as const).map(createTextColumn),
+  ...(['updated', 'created', 'last_access'] as const).map(createTimeColumn),
 ];
 
 const DEFAULT_COLUMNS = ['name', 'email', 'status', 'roles', 'external_id', 'updated'];
