@@ -1,13 +1,16 @@
-import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { type ComponentChildren, type InputHTMLAttributes, createContext } from 'preact';
+import { useContext, useId, useState } from 'preact/hooks';
 import type { User } from '../api/client.js';
 import { useRoles } from '../api/roles.js';
 import { getLabel } from '../lib/text.js';
 
+/** Returns the error of a field of the form around it. */
+export const FieldErrors = createContext((_field: string): string => '');
+
 interface FieldProps {
   name: string;
   label?: string;
-  /** Error text of the service. Empty for a valid value. */
+  /** Error text. Empty for a valid value. By default, the error of the form. */
   error?: string | undefined;
   hint?: string;
 }
@@ -24,7 +27,9 @@ interface InputAttributes {
 export function LabelledField(
   props: FieldProps & { children: (attributes: InputAttributes) => ComponentChildren },
 ) {
-  const { name, label = getLabel(name), error, hint, children } = props;
+  const { name, label = getLabel(name), hint, children } = props;
+  const formError = useContext(FieldErrors)(name);
+  const { error = formError } = props;
   const id = useId();
   const notes = [...(hint ? [`${id}-hint`] : []), ...(error ? [`${id}-error`] : [])];
   return (

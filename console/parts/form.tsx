@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../api/resource.js';
 import { Button } from './button.js';
+import { FieldErrors } from './field.js';
 import { ProblemNote } from './problem-note.js';
 
 interface FormProps {
@@ -32,7 +33,11 @@ export function Form(props: FormProps) {
         void action.run(work);
       }}
     >
-      {children}
+      <FieldErrors.Provider
+        value={(name) => (fields.includes(name) && action.problem?.getFieldError(name)) || ''}
+      >
+        {children}
+      </FieldErrors.Provider>
       <ProblemNote problem={action.problem} fields={fields} />
       <div class="buttons end">
         {onCancel && <Button text={cancelLabel} isFocused={isCautious} onClick={onCancel} />}

@@ -23,14 +23,12 @@ export function SignInForm({ known = '' }: { known?: string }) {
         label="Username or e-mail"
         value={username}
         onValue={setUsername}
-        error={problem?.getFieldError('username')}
         input={{ autocomplete: 'username', required: true, autofocus: known === '', spellcheck: false }}
       />
       <TextField
         name="password"
         value={password}
         onValue={setPassword}
-        error={problem?.getFieldError('password')}
         input={{
           type: 'password',
           autocomplete: 'current-password',

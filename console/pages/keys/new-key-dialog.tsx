@@ -87,7 +87,6 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
         label="Purpose"
         value={name}
         onValue={setName}
-        error={action.problem?.getFieldError('name')}
         input={{ required: true, maxLength: 255, autofocus: true }}
       />
       <ScopeChoice scopes={scopes} onChange={setScopes} />
@@ -97,7 +96,6 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
           label="Expires"
           value={days}
           onValue={setDays}
-          error={action.problem?.getFieldError('expires')}
           choices={[
             { value: '30', text: 'in 30 days' },
             { value: '90', text: 'in 90 days' },
@@ -111,7 +109,6 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
           hint="For example 10.0.0.0/8. If empty, the key works from any network."
           value={networks}
           onValue={setNetworks}
-          error={action.problem?.getFieldError('networks')}
         />
         <SelectField
           name="profile"

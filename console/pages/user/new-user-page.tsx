@@ -33,7 +33,6 @@ export function NewUserPage() {
           <ProfileFields
             draft={draft}
             setField={(field) => (value) => setDraft((current) => ({ ...current, [field]: value }))}
-            problem={action.problem}
             isFull
           />
         </Form>

@@ -52,7 +52,6 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
           name="current_password"
           value={current}
           onValue={setCurrent}
-          error={action.problem?.getFieldError('current_password')}
           input={{ type: 'password', autocomplete: 'current-password', required: true }}
         />
       )}
@@ -61,7 +60,6 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
         label="New password"
         value={password}
         onValue={setPassword}
-        error={action.problem?.getFieldError('password')}
         input={{ type: 'password', autocomplete: 'new-password', required: true }}
       />
     </Form>

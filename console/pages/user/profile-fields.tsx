@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
-import type { ProblemError } from '../../api/problem.js';
+import { useContext, useId } from 'preact/hooks';
 import { ROLE_RIGHTS } from '../../api/roles.js';
 import { getLabel } from '../../lib/text.js';
-import { CheckField, LongField, RoleFields, TextField } from '../../parts/field.js';
+import { CheckField, FieldErrors, LongField, RoleFields, TextField } from '../../parts/field.js';
 import { CHECKBOXES, type Draft, LINES, NETWORKS, OTHER_TEXTS, type Value, canEdit } from './draft.js';
 import { ManagerField } from './manager-field.js';
 
@@ -12,24 +11,21 @@ export const FIELDS = [...LINES, ...OTHER_TEXTS, 'social_media', 'roles'];
 interface FieldsProps {
   draft: Draft;
   setField: (field: string) => (value: Value) => void;
-  problem: ProblemError | undefined;
   isFull: boolean;
 }
 
-/** The inputs of a profile, with the errors of the service. */
-export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps) {
+/** The inputs of a profile. */
+export function ProfileFields({ draft, setField, isFull }: FieldsProps) {
   const field = (name: string) => ({
     name,
     value: String(draft[name]),
     onValue: setField(name),
-    error: problem?.getFieldError(name),
   });
   const renderTextField = (name: string) => (
     <TextField
       key={name}
       {...field(name)}
       label={name === 'user_avatar' ? 'Picture (URL)' : getLabel(name.replace('social_media.', ''))}
-      error={name.includes('.') ? undefined : problem?.getFieldError(name)}
       input={{ autocomplete: 'off', spellcheck: false, required: name === 'username' || name === 'email' }}
     />
   );
@@ -39,11 +35,11 @@ export function ProfileFields({ draft, setField, problem, isFull }: FieldsProps)
       {LINES.filter(canEditField).map(renderTextField)}
       {canEditField('manager_uuid') && <ManagerField {...field('manager_uuid')} />}
       {renderTextField('user_avatar')}
-      <Group title="Social media" error={problem?.getFieldError('social_media')}>
+      <Group name="social_media">
         <div class="grid">{NETWORKS.map(renderTextField)}</div>
       </Group>
       {canEditField('roles') && (
-        <Group title="Roles" error={problem?.getFieldError('roles')}>
+        <Group name="roles">
           <p class="hint">{ROLE_RIGHTS}</p>
           <RoleFields
             chosen={toList(draft['roles'])}
@@ -72,8 +68,8 @@ const toList = (value: Value | undefined): readonly string[] =>
   Array.isArray(value) ? (value as string[]) : [];
 
 /** A group of inputs for one field of the API, with one error. */
-function Group(props: { title: string; error: string | undefined; children: ComponentChildren }) {
-  const { title, error, children } = props;
+function Group({ name, children }: { name: string; children: ComponentChildren }) {
+  const [title, error] = [getLabel(name), useContext(FieldErrors)(name)];
   const id = useId();
   return (
     <fieldset class={error ? 'wrong' : ''} aria-describedby={error ? id : undefined}>

@@ -71,7 +71,7 @@ export function ProfileForm({ opened, isFull, isSelf, onSaved, onClose }: FormPr
             changes that you make here.
           </p>
         )}
-        <ProfileFields draft={draft} setField={setField} problem={action.problem} isFull={isFull} />
+        <ProfileFields draft={draft} setField={setField} isFull={isFull} />
       </Form>
       {isConfirming && (
         <Confirm
