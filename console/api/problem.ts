@@ -5,6 +5,13 @@ type ProblemBody = components['schemas']['ProblemDto'];
 const isProblemBody = (value: unknown): value is ProblemBody =>
   typeof value === 'object' && value !== null && 'code' in value;
 
+/** Texts that replace texts of the API about parts of a request, by the codes of problems and of fields. */
+const TEXTS: Partial<Record<string, string>> = {
+  invalid_parameter: 'A value is invalid',
+  malformed_uuid: 'The address of this page is wrong',
+  unknown_reference: 'matches no user. Type the name, username, e-mail address or external ID of a user',
+};
+
 /** An error response of the service (RFC 9457), or a failed connection. */
 export class ProblemError extends Error {
   readonly code: string;
@@ -23,7 +30,8 @@ export class ProblemError extends Error {
   ) {
     const known = isProblemBody(body) ? body : undefined;
     super(
-      known?.title ??
+      TEXTS[known?.code ?? ''] ??
+        known?.title ??
         (status === 0 ? 'The service cannot be reached' : `The service returned status ${status}`),
     );
     this.code = known?.code ?? 'unknown';
@@ -39,7 +47,8 @@ export class ProblemError extends Error {
   /** Returns the error text of a field, or '' for a valid field. */
   getFieldError(field: string): string {
     const ofField = this.errors.filter((error) => isPart(error.field, field));
-    if (ofField.length > 0) return [...new Set(ofField.map(({ message }) => message))].join('; ');
+    const messages = ofField.map(({ code, message }) => TEXTS[code] ?? message);
+    if (messages.length > 0) return [...new Set(messages)].join('; ');
     const conflict = this.conflicts.find((each) => each.field === field);
     if (!conflict) return '';
     const { name, username = 'another user' } = conflict;

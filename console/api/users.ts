@@ -134,11 +134,11 @@ export async function resolveManager<T extends { manager_uuid?: string | null }>
   if (!typed || UUID.test(typed)) return body;
   const [user, other] = await findMatches(typed);
   if (user && !other) return { ...body, manager_uuid: user.uuid };
-  const message = other ? 'matches several users. Choose one of the suggestions' : 'must be an existing user';
+  const code = other ? 'invalid_value' : 'unknown_reference';
+  const message = 'matches several users. Choose one of the suggestions';
   throw new ProblemError(422, {
     code: 'validation_failed',
-    title: 'The request contains invalid values',
-    detail: `Manager ${message}.`,
-    errors: [{ field: 'manager_uuid', code: 'unknown_reference', message }],
+    title: 'A value is invalid',
+    errors: [{ field: 'manager_uuid', code, message }],
   });
 }

@@ -28,6 +28,13 @@ export function formatCode(code: string): string {
 }
 
 const LABELS: Readonly<Record<string, string>> = {
+  find: 'Search',
+  fulltext_search: 'Search',
+  has_external_id: 'External ID set',
+  managed_by: 'Data set',
+  dataset: 'Data set',
+  actor_kind: 'Actor type',
+  user_id: 'User',
   uuid: 'UUID',
   user_uuid: 'User',
   email: 'E-mail',
@@ -49,8 +56,11 @@ const LABELS: Readonly<Record<string, string>> = {
   current_password: 'Current password',
 };
 
-/** Returns the display name of a field. */
-export const getLabel = (field: string): string => LABELS[field] ?? formatCode(field);
+/** Returns the display name of a field, a part of a field or a filter. */
+export function getLabel(field: string): string {
+  const name = field.replace(/^(change|social_media|where)\./, '');
+  return LABELS[name] ?? formatCode(name);
+}
 
 /** Formats a field value as one line of text. Returns '' for an empty value. */
 export function formatValue(value: unknown): string {
@@ -60,7 +70,7 @@ export function formatValue(value: unknown): string {
   if (Array.isArray(value)) return value.map(formatValue).join(', ');
   return Object.entries(value)
     .filter(([, each]) => formatValue(each) !== '')
-    .map(([name, each]) => `${name}: ${formatValue(each)}`)
+    .map(([name, each]) => `${LABELS[name] ?? name}: ${formatValue(each)}`)
     .join('; ');
 }
 

@@ -15,7 +15,7 @@ export const createFilter =
     error:
       data?.unknown === name
         ? 'does not match exactly one user'
-        : problem?.code === 'invalid_parameter' && problem.detail.includes(name)
+        : problem?.code === 'invalid_parameter' && problem.detail.startsWith(`${name} `)
           ? 'is invalid'
           : '',
     onValue: (value: string) => setQuery({ [name]: value.trim(), after: undefined }, { replace: true }),

@@ -29,7 +29,7 @@ export function ProblemNote({
             'Nothing was saved. Correct the marked fields.'
           ) : (
             <>
-              <strong>{problem.message}.</strong> {others.length === 0 && problem.detail}
+              <strong>{problem.message}.</strong> {others.length === 0 && formatDetail(problem.detail)}
             </>
           )}
         </p>
@@ -57,3 +57,7 @@ export function ProblemNote({
     </div>
   );
 }
+
+/** Replaces the names of fields and parameters in a text of the API. */
+const formatDetail = (detail: string): string =>
+  detail.replace(/^[a-z_]+|(?<=because )[a-z_]+(?= matches)|fulltext_search/g, getLabel);

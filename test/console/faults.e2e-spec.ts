@@ -158,7 +158,7 @@ describeConsole('the console when a request fails', (service) => {
     await page.page.getByRole('row').filter({ hasText: 'User created' }).first().waitFor();
     expect(await page.field('Since').inputValue()).toBe(`${local}T00:00`);
     await page.goto('/console/audit?since=bad');
-    await page.waitForText(/since/);
+    await page.waitForText(/Since must be a time/);
     expect(await page.page.getByText('RangeError').count()).toBe(0);
   });
 });

@@ -163,6 +163,9 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     expect(await page.page.getByText(/Request/).count()).toBe(0);
     await page.field('Username').fill('grace');
     const namesake = await create(service.key, { firstname: 'Ada', surname: 'Lovelace' });
+    await page.field('Manager').fill('no such user');
+    await page.button('Create user').click();
+    await page.waitForText(/^Manager matches no user\. Type the name, username, e-mail address or/);
     await page.field('Manager').fill('ada lovelace');
     await page.button('Create user').click();
     await page.waitForText(/Manager matches several users/);

@@ -41,18 +41,10 @@ export function AuditPage() {
       actions={list.data?.file && <LinkButton text="Download" href={list.data.file} download />}
     >
       <div class="toolbar">
-        <SelectField
-          {...filter('action')}
-          label="Action"
-          choices={[ANY, ...toChoices(ACTIONS, formatCode)]}
-        />
-        <SelectField
-          {...filter('actor_kind')}
-          label="Actor type"
-          choices={[ANY, ...toChoices(KINDS, formatCode)]}
-        />
-        <TextField {...filter('actor')} label="Actor" input={NAME_INPUT} />
-        <TextField {...filter('target')} label="Target" input={NAME_INPUT} />
+        <SelectField {...filter('action')} choices={[ANY, ...toChoices(ACTIONS, formatCode)]} />
+        <SelectField {...filter('actor_kind')} choices={[ANY, ...toChoices(KINDS, formatCode)]} />
+        <TextField {...filter('actor')} input={NAME_INPUT} />
+        <TextField {...filter('target')} input={NAME_INPUT} />
         <TimeField {...filter('since')} label="Since" />
         <TimeField {...filter('until')} label="Before" />
       </div>

@@ -25,7 +25,7 @@ export function ProfileFields({ draft, setField, isFull }: FieldsProps) {
     <TextField
       key={name}
       {...field(name)}
-      label={name === 'user_avatar' ? 'Picture (URL)' : getLabel(name.replace('social_media.', ''))}
+      label={name === 'user_avatar' ? 'Picture (URL)' : getLabel(name)}
       input={{ autocomplete: 'off', spellcheck: false, required: name === 'username' || name === 'email' }}
     />
   );

@@ -52,7 +52,7 @@ export function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) 
   const facts = SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
     const text = formatValue(draft[field]) || <span class="none">empty</span>;
     const isManager = field === 'manager_uuid' && user.manager_uuid;
-    return [getLabel(field.replace('social_media.', '')), isManager ? <UserLink key="" id={user.manager_uuid ?? ''} /> : text] as const;
+    return [getLabel(field), isManager ? <UserLink key="" id={user.manager_uuid ?? ''} /> : text] as const;
   });
   return <FactList facts={facts} />;
 }
