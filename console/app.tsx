@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { User } from './api/client.js';
-import { loadSession, sessionState } from './api/session.js';
+import { sessionState, startSession } from './api/session.js';
 import { navigate, getCurrentHref, toHref, isConsoleUrl, useUrl } from './lib/url.js';
 import { useStore } from './lib/store.js';
 import { NewPasswordPage } from './pages/new-password-page.js';
@@ -32,7 +32,7 @@ export function App() {
       {session.state === 'unreachable' ? (
         <Page title="Service not available">
           <ProblemNote problem={session.problem} />
-          <Button text="Try again" onClick={() => void loadSession()} />
+          <Button text="Try again" onClick={() => void startSession()} />
         </Page>
       ) : (
         user && target === undefined && <MatchedPage user={user} path={path} />

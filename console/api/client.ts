@@ -79,10 +79,14 @@ async function fetchConfirmed(request: Request): Promise<Response> {
   return fetchOnce(copy);
 }
 
-/** Returns false if the browser has no session. Unlike a request without a session, this request never fails. */
-export async function mayHaveSession(): Promise<boolean> {
+/** Settings of the service that texts contain, and if the browser has a session. Loaded before the first page. */
+export const serviceInfo = createStore({ has_session: false, password_min_length: 0, deleted_days: 0 });
+
+/** Loads `serviceInfo`. Unlike a request of the API, this request succeeds without a session. */
+export async function loadServiceInfo(): Promise<void> {
   const response = await fetch('/console/session', { cache: 'no-store' }).catch(() => undefined);
-  return !response?.ok || Boolean(await response.json());
+  if (!response?.ok) throw new ProblemError(response?.status ?? 0, undefined);
+  serviceInfo.set((await response.json()) as ReturnType<typeof serviceInfo.get>);
 }
 
 /** Client of the API, typed by `docs/openapi.json`. The browser adds the session cookie. */

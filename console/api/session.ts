@@ -1,7 +1,15 @@
 import { createStore } from '../lib/store.js';
 import { navigate, toHref } from '../lib/url.js';
 import { hasUnsavedForms } from '../lib/unsaved.js';
-import { type User, api, unwrap, sessionRenewals, sessionProblem, mayHaveSession } from './client.js';
+import {
+  type User,
+  api,
+  unwrap,
+  sessionRenewals,
+  sessionProblem,
+  loadServiceInfo,
+  serviceInfo,
+} from './client.js';
 import { ProblemError, toProblem } from './problem.js';
 
 /** State of the session. */
@@ -30,10 +38,14 @@ export async function loadSession(): Promise<void> {
     const { data } = await unwrap(api.GET('/api/0.3/users/me'));
     setSignedIn(data);
   } catch (thrown) {
-    const problem = toProblem(thrown);
-    if (problem.status === 401) sessionState.set({ state: 'signed-out' });
-    else if (!('user' in sessionState.get())) sessionState.set({ state: 'unreachable', problem });
+    handleFailure(thrown);
   }
+}
+
+function handleFailure(thrown: unknown): void {
+  const problem = toProblem(thrown);
+  if (problem.status === 401) clearSession();
+  else if (!('user' in sessionState.get())) sessionState.set({ state: 'unreachable', problem });
 }
 
 function setSignedIn(user: User): void {
@@ -43,10 +55,11 @@ function setSignedIn(user: User): void {
 }
 
 /** Loads the user when the console starts. Sends no failing request if the browser has no session. */
-export async function startSession(): Promise<void> {
-  if (await mayHaveSession()) await loadSession();
-  else clearSession();
-}
+export const startSession = (): Promise<void> =>
+  loadServiceInfo().then(
+    () => (serviceInfo.get().has_session ? loadSession() : clearSession()),
+    handleFailure,
+  );
 
 /** Signs in. @throws ProblemError if the service rejects the login. */
 export async function signIn(username: string, password: string): Promise<void> {

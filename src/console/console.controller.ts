@@ -5,6 +5,7 @@ import { Public } from '../access/decorators.js';
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ProblemError } from '../platform/common/errors.js';
+import { Env } from '../platform/config/env.js';
 import { addEncodingToVary } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { readConsoleFile } from './console-files.js';
@@ -22,18 +23,21 @@ export class ConsoleController {
   constructor(
     private readonly cookie: SessionCookie,
     private readonly sessions: SessionsService,
+    private readonly env: Env,
   ) {}
 
-  /** Returns whether the browser has a session, so that the console of a signed-out browser sends no failing request. */
+  /**
+   * Returns whether the browser has a session, so that the console of a signed-out browser sends no failing request.
+   * Also returns the settings that the texts of the console contain.
+   */
   @Get('session')
   @Public()
-  async hasSession(
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<boolean> {
+  async getStart(@Req() request: Request, @Res({ passthrough: true }) response: Response) {
     response.setHeader('Cache-Control', 'no-store');
     const token = this.cookie.read(request);
-    return token !== undefined && (await this.sessions.find(token)) !== undefined;
+    const { PASSWORD_MIN_LENGTH: password_min_length, SCIM_DELETED_DAYS: deleted_days } = this.env;
+    const has_session = token !== undefined && (await this.sessions.find(token)) !== undefined;
+    return { has_session, password_min_length, deleted_days };
   }
 
   @Get(['', '*path'])

@@ -6,7 +6,9 @@ import { create } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
-describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' }, (service) => {
+const SETTINGS = { EXTRA_ROLES: 'Night shift', PASSWORD_MIN_LENGTH: '10', SCIM_DELETED_DAYS: '7' };
+
+describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
   let user: Json;
   let page: ConsolePage;
   beforeEach(async () => {
@@ -187,6 +189,7 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     const own = await service.open();
     await own.signIn('grace', password);
     await own.waitForTitle('Choose a new password');
+    await own.waitForText(/^At least 10 characters/);
     expect(await own.findViolations()).toEqual([]);
     await own.field('Current password').fill(password);
     await own.field('New password').fill(password);
@@ -208,6 +211,7 @@ describeConfiguredConsole('a user in the console', { EXTRA_ROLES: 'Night shift' 
     await page.waitForText(
       '1 direct report will have no manager, even after a restore. Set another manager first.',
     );
+    await page.waitForText(/You can restore the user for 7 days\./);
     await page.field('Reason (optional)').fill('left the company');
     await page.dialog.getByRole('button', { name: 'Delete' }).click();
     await page.waitForText(/by admin: left the company\. After/);

@@ -1,5 +1,7 @@
+import { serviceInfo } from '../../api/client.js';
 import { getAllRoles } from '../../api/session.js';
 import { type UserVersion, deleteUser } from '../../api/users.js';
+import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { ConfirmButton } from '../../parts/dialog.js';
@@ -22,8 +24,8 @@ export function DeleteButton({ version }: { version: UserVersion }) {
       successText={`${name} was deleted.`}
     >
       <p>
-        {name} can no longer sign in and leaves all groups. You can restore the user for a limited time. To
-        keep the record, block the user instead.
+        {name} can no longer sign in and leaves all groups. You can restore the user for{' '}
+        {formatCount(serviceInfo.get().deleted_days, 'day')}. To keep the record, block the user instead.
       </p>
       <ReportsNote
         uuid={user.uuid}

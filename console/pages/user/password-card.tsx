@@ -5,7 +5,7 @@ import { HiddenUsername, TextField } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
 import { Card } from '../../parts/page.js';
 import { showToast } from '../../parts/toast.js';
-import type { User } from '../../api/client.js';
+import { type User, serviceInfo } from '../../api/client.js';
 import { loadUser, saveUser } from '../../api/users.js';
 import { GeneratePasswordButton } from './generate-password-button.js';
 
@@ -58,6 +58,7 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
       <TextField
         name="password"
         label="New password"
+        hint={`At least ${serviceInfo.get().password_min_length} characters. Not a common password, and not mainly names, greetings, common words, sequences or repetitions.`}
         value={password}
         onValue={setPassword}
         input={{ type: 'password', autocomplete: 'new-password', required: true }}

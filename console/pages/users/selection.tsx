@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type ListPage, type User, api, unwrap } from '../../api/client.js';
+import { type ListPage, type User, api, serviceInfo, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 import { useRoles } from '../../api/roles.js';
 import { resolveManager } from '../../api/users.js';
@@ -136,7 +136,8 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
     <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
       <p>
         The plan is shown first. Nothing changes until you apply it, and it can be reverted later.
-        {toChange('').delete && ' Direct reports of deleted users lose their manager, even after a revert.'}
+        {toChange('').delete &&
+          ` Deleted users can be restored for ${formatCount(serviceInfo.get().deleted_days, 'day')}. Their direct reports lose their manager, even after a revert.`}
       </p>
       {field === 'role' && (
         <SelectField name="role" value={value} choices={toChoices(roles)} onValue={setChosen} />
