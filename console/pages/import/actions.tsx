@@ -48,19 +48,21 @@ const formatRevertedChanges = (run: Run): string =>
     [getCount(run, 'updated'), 'restored to their previous values'],
   ]);
 
-const formatFailures = (run: Run): string => {
-  const rows = getCount(run, 'error');
-  return rows > 0
-    ? `${formatCount(rows, 'row')} of the file ${rows === 1 ? 'has' : 'have'} errors and will be left out. `
-    : '';
-};
+/** Formats the rows that change no user: rows with errors, and unchanged users of a bulk change. */
+function formatOthers(run: Run): string {
+  const [same, rows] = [run.change ? getCount(run, 'unchanged') : 0, getCount(run, 'error')];
+  const failed = run.change
+    ? formatCount(rows, 'user cannot be changed and is', 'users cannot be changed and are')
+    : `${formatCount(rows, 'row of the file has', 'rows of the file have')} errors and will be`;
+  return `${same > 0 ? `${formatCount(same, 'user stays', 'users stay')} the same. ` : ''}${rows > 0 ? `${failed} left out. ` : ''}`;
+}
 
 const createApproval = (run: Run): RunAction => ({
   text: run.state === 'planned' ? 'Apply the plan' : 'Approve',
   confirmLabel: run.state === 'planned' ? 'Apply' : 'Approve',
   kind: 'primary',
   isDangerous: countBlocked(run) + getCount(run, 'deleted') > 0,
-  explanation: `${formatPlannedChanges(run)}${formatFailures(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
+  explanation: `${formatPlannedChanges(run)}${formatOthers(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
   path: '/api/0.3/imports/{import_id}/apply',
 });

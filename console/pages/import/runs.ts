@@ -1,5 +1,5 @@
 import { type ListPage, type Outcome, type Row, type Run, api, loadPage, unwrap } from '../../api/client.js';
-import { formatCode, formatCount, formatValue, getLabel } from '../../lib/text.js';
+import { formatCode, formatCount, formatNumber, formatValue, getLabel } from '../../lib/text.js';
 import { readFilters } from '../../parts/filters.js';
 import type { Tone } from '../../parts/pill.js';
 import { searchUsers } from '../users/search.js';
@@ -133,16 +133,23 @@ export function getCount({ counts, missing }: RunCounts, outcome: Outcome): numb
 
 /** Returns the title of a run. A revert has the title of the reverted run. */
 export function getTitle(
-  run: Pick<Run, 'reverts' | 'file'> & Partial<Pick<Run, 'change' | 'progress'>>,
+  run: RunCounts & Pick<Run, 'reverts' | 'file'> & Partial<Pick<Run, 'change' | 'progress'>>,
 ): string {
-  const { reverts, file, change, progress } = run;
-  const title = change ? formatBulkChange(change, progress?.rows_total ?? null) : file.name;
+  const { reverts, file, change } = run;
+  const title = change ? formatBulkChange(change, formatUsers(run)) : file.name;
   return reverts ? `Revert of ${title}` : title;
 }
 
+/** Formats the users whom a bulk change changes: "17 of 20 users". Before they are counted: "20 users". */
+function formatUsers(run: RunCounts & Partial<Pick<Run, 'progress'>>): string {
+  const { rows_total: total = null, rows_done: done = 0 } = run.progress ?? {};
+  if (total === null) return 'users';
+  const changed = done < total ? total : countChanged(run);
+  return `${changed < total ? `${formatNumber(changed)} of ` : ''}${formatCount(total, 'user')}`;
+}
+
 /** Formats a bulk change: "Bulk change: block 20 users". */
-function formatBulkChange(change: NonNullable<Run['change']>, rows: number | null): string {
-  const users = rows === null ? 'users' : formatCount(rows, 'user');
+function formatBulkChange(change: NonNullable<Run['change']>, users: string): string {
   const actions = Object.entries(change).map(([field, value]) => {
     const text = formatValue(value);
     if (field === 'delete') return 'delete';

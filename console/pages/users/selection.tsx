@@ -104,7 +104,7 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
       {open && (
         <BulkDialog
           action={open}
-          title={`${open.label}: ${formatCount(selected, 'user')}`}
+          title={`${open.label}: ${formatCount(selected, 'selected user')}`}
           users={isAll ? { where: toFilters(query) } : { uuids: [...ids] }}
           onClose={() => setOpen(undefined)}
         />
@@ -135,7 +135,8 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
   return (
     <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
       <p>
-        The plan is shown first. Nothing changes until you apply it, and it can be reverted later.
+        The plan is shown first, with the users who will change and who will not. Nothing changes until you
+        apply it, and it can be reverted later.
         {toChange('').delete &&
           ` Deleted users can be restored for ${formatCount(serviceInfo.get().deleted_days, 'day')}. Their direct reports lose their manager, even after a revert.`}
       </p>
