@@ -55,11 +55,12 @@ export const COLUMNS: readonly UserColumn[] = [
 
 const DEFAULT_COLUMNS = ['name', 'email', 'status', 'roles', 'external_id', 'updated'];
 
-/** Returns the columns named in the URL, or the default columns. */
-export function parseColumns(named: string | null): UserColumn[] {
+/** Returns the columns named in the URL, or the default columns. Only Webmasters can sort by a field that can be hidden. */
+export function parseColumns(named: string | null, isFull: boolean): UserColumn[] {
   const wanted = named?.split(',') ?? DEFAULT_COLUMNS;
   const found = COLUMNS.filter(({ name }) => wanted.includes(name));
-  return found.length > 0 ? found : [NAME];
+  const shown = found.length > 0 ? found : [NAME];
+  return isFull ? shown : shown.map((column) => (column.sort === 'email' ? { ...column, sort: '' } : column));
 }
 
 /** Formats chosen columns for the URL. Returns undefined for the default columns. */

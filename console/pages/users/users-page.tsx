@@ -22,7 +22,7 @@ export function UsersPage({ user }: { user: User }) {
   const searchQuery = new URLSearchParams(query);
   searchQuery.delete('columns');
   const list = useResource(searchQuery.toString(), (signal) => searchUsers(searchQuery, signal));
-  const columns = parseColumns(query.get('columns'));
+  const columns = parseColumns(query.get('columns'), isFull);
   const filters = JSON.stringify(toFilters(searchQuery));
   const [chosen, setChosen] = useState({ filters, selection: NO_SELECTION });
   // Another search ends the selection.
