@@ -6,18 +6,14 @@ type Query = NonNullable<paths['/api/0.3/users/search']['get']['parameters']['qu
 const PAGE = 50;
 
 /** Parameters with the same names and values on the page and in the API. */
-const PASSED = ['managed_by', 'manager_uuid', 'sort', 'order', 'after'];
+const PASSED = ['status', 'role', 'managed_by', 'manager_uuid', 'sort', 'order', 'after'];
 
 /** Converts the query of the page to a query of the API. */
-function toQuery(page: URLSearchParams): Query {
-  const text = page.get('q')?.trim();
-  const one = (name: string): string | undefined => page.get(name) || undefined;
-  const external = one('linked');
-  const passed = PASSED.map((name) => [name, one(name)]).filter(([, value]) => value !== undefined);
+export function toQuery(page: URLSearchParams): Query {
+  const [text, external] = [page.get('q')?.trim(), page.get('linked')];
+  const passed = PASSED.map((name) => [name, page.get(name)]).filter(([, value]) => value);
   return {
     ...(text && { find: text }),
-    ...(one('status') && { status: [one('status') as User['status']] }),
-    ...(one('role') && { role: [one('role') ?? ''] }),
     ...(external && { has_external_id: external === 'yes' }),
     ...(Object.fromEntries(passed) as Query),
   };
@@ -32,6 +28,8 @@ export function searchUsers(
   return loadPage(api.GET('/api/0.3/users/search', { params, signal }));
 }
 
+export type Filters = ReturnType<typeof toFilters>;
+
 /** Returns the conditions that all users in the list meet. */
 export function toFilters(page: URLSearchParams) {
   const { sort: _sort, order: _order, after: _after, ...filters } = toQuery(page);
@@ -39,10 +37,10 @@ export function toFilters(page: URLSearchParams) {
 }
 const ALL_STATUSES: User['status'][] = ['Active', 'Blocked'];
 
-/** Returns the URL of the export of all users in the list, for Webmasters. */
-export function getExportUrl(page: URLSearchParams): string {
+/** Returns the URL of the export of all users that meet the conditions, for Webmasters. */
+export function getExportUrl(conditions: object): string {
   const query = new URLSearchParams({ all: 'true' });
-  for (const [name, value] of Object.entries(toFilters(page)))
+  for (const [name, value] of Object.entries(conditions))
     for (const each of [value].flat()) query.append(name, String(each));
   return `/api/0.3/users/export.csv?${query.toString()}`;
 }

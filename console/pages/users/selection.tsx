@@ -11,10 +11,12 @@ import { Confirm } from '../../parts/dialog.js';
 import { CheckField, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { ManagerField } from '../user/manager-field.js';
 import type { UserColumn } from './columns.js';
-import { getExportUrl, toFilters } from './search.js';
+import { type Filters, getExportUrl } from './search.js';
 
 /** Maximum number of users that a bulk change can list. */
 const MAX_SELECTED = 10_000;
+/** Maximum users of an export that lists its users. */
+const MAX_EXPORTED = 100;
 
 /** The selected users: their ids, or all users of the list. */
 export interface Selection {
@@ -77,15 +79,17 @@ interface BarProps {
   selection: Selection;
   /** Number of all users in the list. */
   count: number;
-  query: URLSearchParams;
+  /** Conditions that all users in the list meet. */
+  filters: Filters;
   onChange: SetSelection;
 }
 
 /** Shows the number of selected users and the actions for them. */
-export function SelectionBar({ selection, count, query, onChange }: BarProps) {
+export function SelectionBar({ selection, count, filters, onChange }: BarProps) {
   const [open, setOpen] = useState<BulkAction>();
   const { ids, isAll } = selection;
   const selected = isAll ? count : ids.size;
+  const conditions = isAll ? filters : { uuid: [...ids] };
   if (selected === 0) return null;
   return (
     <div class="note info buttons selection" role="group" aria-label="Selected users">
@@ -100,12 +104,16 @@ export function SelectionBar({ selection, count, query, onChange }: BarProps) {
       {ACTIONS.map((action) => (
         <Button text={action.label} key={action.label} onClick={() => setOpen(action)} />
       ))}
-      {isAll && <LinkButton text="Export selection" href={getExportUrl(query)} download />}
+      {isAll || ids.size <= MAX_EXPORTED ? (
+        <LinkButton text="Export selection" href={getExportUrl(conditions)} download />
+      ) : (
+        <span>Only {MAX_EXPORTED} selected users, or all that match, can be exported.</span>
+      )}
       {open && (
         <BulkDialog
           action={open}
           title={`${open.label}: ${formatCount(selected, 'selected user')}`}
-          users={isAll ? { where: toFilters(query) } : { uuids: [...ids] }}
+          users={isAll ? { where: filters } : { uuids: [...ids] }}
           onClose={() => setOpen(undefined)}
         />
       )}

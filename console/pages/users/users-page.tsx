@@ -12,22 +12,21 @@ import { SearchField } from '../../parts/search-field.js';
 import { UserLink } from '../../parts/user-link.js';
 import { ColumnChoice } from './column-choice.js';
 import { parseColumns } from './columns.js';
-import { getExportUrl, searchUsers, toFilters } from './search.js';
+import { getExportUrl, searchUsers, toFilters, toQuery } from './search.js';
 import { NO_SELECTION, type Selection, SelectionBar, createSelectionColumn } from './selection.js';
 
 /** The list of users. The URL contains its search, filters, sort order and columns. */
 export function UsersPage({ user }: { user: User }) {
   const { query } = useUrl();
   const isFull = isWebmaster(user);
-  const searchQuery = new URLSearchParams(query);
-  searchQuery.delete('columns');
-  const list = useResource(searchQuery.toString(), (signal) => searchUsers(searchQuery, signal));
+  const list = useResource(JSON.stringify(toQuery(query)), (signal) => searchUsers(query, signal));
   const columns = parseColumns(query.get('columns'), isFull);
-  const filters = JSON.stringify(toFilters(searchQuery));
-  const [chosen, setChosen] = useState({ filters, selection: NO_SELECTION });
+  const filters = toFilters(query);
+  const search = JSON.stringify(filters);
+  const [chosen, setChosen] = useState({ search, selection: NO_SELECTION });
   // Another search ends the selection.
-  const selection = chosen.filters === filters ? chosen.selection : NO_SELECTION;
-  const select = (next: Selection): void => setChosen({ filters, selection: next });
+  const selection = chosen.search === search ? chosen.selection : NO_SELECTION;
+  const select = (next: Selection): void => setChosen({ search, selection: next });
   const manager = query.get('manager_uuid');
   const text = query.get('q') ?? '';
   return (
@@ -43,7 +42,7 @@ export function UsersPage({ user }: { user: User }) {
               <LinkButton
                 text="Export"
                 icon="imports"
-                href={getExportUrl(searchQuery)}
+                href={getExportUrl(filters)}
                 download
                 title="Export all users in this list as CSV, in the columns of an import file"
               />
@@ -57,7 +56,7 @@ export function UsersPage({ user }: { user: User }) {
         <SelectionBar
           selection={selection}
           count={list.data?.count ?? 0}
-          query={searchQuery}
+          filters={filters}
           onChange={select}
         />
       )}
