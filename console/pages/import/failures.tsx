@@ -62,7 +62,7 @@ export function Failures({ run }: { run: Run }) {
               </a>
             ))}
           </nav>
-          {isWaiting(run) && !run.reverts && (
+          {isWaiting(run) && !run.reverts && !run.change && (
             <p class="muted">Failed rows can be corrected here after an import ends.</p>
           )}
         </div>
