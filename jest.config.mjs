@@ -89,7 +89,8 @@ function selectEngines() {
 }
 
 export default {
-  testTimeout: 30_000,
+  // Ends a test that hangs. No test may depend on the speed of the machine.
+  testTimeout: 400_000,
   // Node.js never frees the modules of a test file, about 20 MB each, so one process for all files would become slower
   // and run out of memory. With a limit Jest uses workers on any machine, and replaces workers that exceed it.
   workerIdleMemoryLimit: '1GB',

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { TestApp } from '../support/app/app.js';
@@ -8,7 +8,6 @@ import { runCommand } from '../support/process/command.js';
 import { Process } from '../support/process/process.js';
 import { HOUR, sealTimeAfter } from '../support/app/sealed-audit.js';
 
-jest.setTimeout(90_000);
 let app: TestApp;
 beforeEach(async () => void (app = await TestApp.start()));
 afterEach(async () => {

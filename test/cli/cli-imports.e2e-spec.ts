@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,6 @@ import { occupyPort } from '../support/process/process.js';
 /** `rollcall imports` on the database of a running service and through the service. */
 const app = setUpApp();
 let name = '';
-jest.setTimeout(90_000);
 beforeEach(() => void (name = `d-${randomUUID()}`));
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';

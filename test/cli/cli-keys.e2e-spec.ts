@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
@@ -6,7 +6,6 @@ import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** `rollcall keys` on the database of a running service and through the service. */
 const app = setUpApp();
-jest.setTimeout(90_000);
 
 const KEY = /^rollcall_[0-9a-f]{12}_[\w-]{43}_[0-9a-f]{8}\n$/;
 /** More keys than a page of the API contains. */

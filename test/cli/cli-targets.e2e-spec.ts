@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,7 +15,6 @@ import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** Commands with two targets behave the same on the database and through the service, and print the target. */
 const app = setUpApp();
-jest.setTimeout(120_000);
 
 describe.each(TARGETS)('rollcall on the %s', (target) => {
   const run = (args: readonly string[]) => runOn(target, app, args);

@@ -1,10 +1,9 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ADMIN_PASSWORD, API_KEY, setUpApp } from '../support/app/app.js';
 import { TARGETS, runOn, runCommand } from '../support/process/command.js';
 
 /** `rollcall users` on the database of a running service and through the service. */
 const app = setUpApp();
-jest.setTimeout(90_000);
 
 const UNKNOWN = '01a1fc45-0000-7000-8000-000000000000';
 

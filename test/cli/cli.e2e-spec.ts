@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type StdioOptions, execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,6 @@ import { ROOT, envOf } from '../support/process/process.js';
 /** The command line on a database that a service has already used. */
 let database: TestDatabase;
 let settings: Record<string, string>;
-jest.setTimeout(90_000);
 beforeEach(async () => {
   database = await createDatabase('first-start');
   settings = {

@@ -73,7 +73,7 @@ describe('the checker of data guarantees', () => {
       );
       expect(unreported).toEqual([]);
       expect(isReported('counts')).toBe(true);
-    }, 60_000);
+    });
   } else {
     it.skip('detects planted faults (tested only on SQLite)', () => undefined);
   }

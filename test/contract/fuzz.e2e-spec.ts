@@ -67,7 +67,7 @@ async function findFault(client: Client, request: FuzzRequest, seen: Map<number,
   const path = fillPath(request.path, at);
   let answer: Answer;
   try {
-    answer = await limitTime(10_000, client.fetchChecked(method, path, body, headers));
+    answer = await limitTime(60_000, client.fetchChecked(method, path, body, headers));
   } catch (error) {
     return {
       why: String(error).slice(0, 1000),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
@@ -44,8 +44,6 @@ beforeAll(async () => {
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 });
 afterAll(() => rm(folder, { recursive: true }));
-
-jest.setTimeout(120_000);
 
 async function runMainTasks(name: string, modules: string, { program, given }: Generator): Promise<void> {
   const own = join(folder, name);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { ADMIN_PASSWORD, API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
@@ -19,7 +19,6 @@ const TALLEST: [tag: string, operation: string, pixels: number][] = [
 const LOGIN = { username: 'admin', password: ADMIN_PASSWORD };
 const parseBody = (shown: { body: string }): Json => JSON.parse(shown.body);
 
-jest.setTimeout(120_000);
 if (NO_BROWSER) process.stderr.write(`Swagger UI is not tested in a browser: ${NO_BROWSER}.\n`);
 const suite = NO_BROWSER ? describe.skip : describe;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { createCertificate } from '../support/process/certificate.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
@@ -9,7 +9,6 @@ import { Process, envOf } from '../support/process/process.js';
 /** The certificate of the test server. It is unknown for a server from TEST_DATABASE_URL. */
 const ca = process.env['TEST_DATABASE_CA'];
 const withServer = ENGINE === 'mariadb' && ca !== undefined ? describe : describe.skip;
-jest.setTimeout(60_000);
 
 withServer('on MariaDB', () => {
   let database: TestDatabase;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { TestApp, setUpApp } from '../support/app/app.js';
@@ -22,7 +22,6 @@ const DEPTHS = [0.1, 0.5, 0.99];
 /** Largest accepted growth. Allows for a deeper B-tree and for a page split. */
 const RATIO = 2;
 
-jest.setTimeout(300_000);
 const app = setUpApp({ DATABASE_POOL_SIZE: '1' });
 let client: Client;
 let username: string;

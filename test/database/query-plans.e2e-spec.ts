@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { RequestRecorder } from '../support/app/request-recorder.js';
 import { ENGINE, createDatabase } from '../support/app/database.js';
@@ -71,7 +71,6 @@ const BROAD: [RegExp, string][] = [
   [/FROM user_values WHERE attribute = 'phone'/, 'a search by phone reads its matches (interface §5)'],
 ];
 
-jest.setTimeout(120_000);
 const recorder = new StatementRecorder();
 let app: TestApp;
 let driven: RequestRecorder;

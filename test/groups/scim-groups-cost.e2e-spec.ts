@@ -1,4 +1,4 @@
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { insertRows } from '../../src/platform/database/engine/sql.js';
 import { GroupMemberEntity } from '../../src/groups/group.entity.js';
 import { setUpApp } from '../support/app/app.js';
@@ -15,7 +15,6 @@ const MANY = 100_000;
 const USERS = 200;
 const RATIO = 1.5;
 
-jest.setTimeout(120_000);
 const app = setUpApp({ DATABASE_POOL_SIZE: '1' });
 let scim: ScimClient;
 let large: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
@@ -12,7 +12,6 @@ import { Process, envOf } from '../support/process/process.js';
 
 /** Security headers, connections and HTTPS. */
 const app = setUpApp();
-jest.setTimeout(60_000);
 
 describe('security headers', () => {
   test.each([

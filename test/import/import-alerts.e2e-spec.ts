@@ -60,7 +60,6 @@ let database: TestDatabase;
 let receiver: Receiver;
 let url: string;
 let apps: TestApp[] = [];
-jest.setTimeout(60_000);
 beforeEach(async () => {
   database = await createDatabase();
   receiver = new Receiver();

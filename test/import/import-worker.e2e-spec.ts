@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,7 +13,6 @@ import { Process, childrenOf, envOf, setUpDatabase, suspend } from '../support/p
 
 /** Imports in the import worker: if this process fails, the service still responds and the run is completed. */
 const [database, otherDatabase] = [setUpDatabase('tables'), setUpDatabase('tables')];
-jest.setTimeout(240_000);
 const ROWS = 1500;
 const file = (prefix: string, rows = ROWS) => csv(HEAD, ...people(prefix, rows));
 const start = (level = 'warn', of = database) =>
@@ -133,4 +132,4 @@ test('a suspended import worker is replaced', async () => {
   expect(await exit).toEqual({ code: 0, signal: null });
   expect(isAlive(serving.worker)).toBe(false);
   expect(isAlive(ending.worker)).toBe(false);
-}, 120_000);
+});

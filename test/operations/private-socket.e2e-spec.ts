@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { userInfo } from 'node:os';
@@ -15,7 +15,6 @@ import { runCommand } from '../support/process/command.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** The Unix socket on which commands call the running service that has the same settings. */
-jest.setTimeout(90_000);
 const FIND = ['users', 'find', '--json'];
 const SEARCH = '/api/0.3/users/search';
 const LOGGED = `"path":"${SEARCH}"`;

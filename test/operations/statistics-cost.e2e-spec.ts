@@ -1,4 +1,4 @@
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { AuditEventEntity } from '../../src/audit/audit.entity.js';
 import { Sealer } from '../../src/audit/sealer.service.js';
@@ -29,7 +29,6 @@ const ACTIONS = [
   'session.created',
 ] as const;
 
-jest.setTimeout(300_000);
 let app: TestApp | undefined;
 afterAll(() => app?.end());
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, watch } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,6 @@ import { envOf } from '../support/process/process.js';
 /** Runs every command block of docs/imports.md in order, and compares the documented output. */
 let database: TestDatabase;
 let app: TestApp;
-jest.setTimeout(300_000);
 beforeEach(async () => void (database = await createDatabase()));
 afterEach(async () => {
   await app.stop();

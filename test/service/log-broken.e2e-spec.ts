@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
@@ -10,7 +10,6 @@ import { ROOT, envOf, setUpDatabase, occupyPort } from '../support/process/proce
 /** Kinds of standard output and standard error that do not accept log lines. */
 const OUTPUTS = ['a full disk', 'a closed pipe', 'an unread pipe'];
 const database = setUpDatabase('tables');
-jest.setTimeout(60_000);
 
 test.each(OUTPUTS)('the service continues to run if its standard output is %s', async (kind) => {
   const { port, release } = await occupyPort();

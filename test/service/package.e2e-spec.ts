@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,7 +16,6 @@ import { CATALOGUE } from '../../src/platform/common/errors.js';
 import { Process, ROOT } from '../support/process/process.js';
 
 /** Installs the package that `npm run pack` creates into an empty folder, as `npx` does. */
-jest.setTimeout(300_000);
 let folder: string;
 let home: string;
 let installed: string;

@@ -114,7 +114,7 @@ beforeAll(async () => {
     .trimEnd()
     .split('\n')
     .map((line): Json => JSON.parse(line));
-}, 60_000);
+});
 
 /** Finds the secrets in a text. */
 const findSecrets = (text: string): string[] => [SECRET, ...others].filter((secret) => text.includes(secret));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { transform } from '@swc/core';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,6 @@ import { Process, ROOT, envOf } from '../support/process/process.js';
  * Adds the text field `pronouns` to a copy of the sources by editing five files, as CONTRIBUTING describes in "Add a field
  * from end to end", and runs the copy.
  */
-jest.setTimeout(120_000);
 
 const MIGRATION = `import type { MigrationInterface, QueryRunner } from 'typeorm';
 

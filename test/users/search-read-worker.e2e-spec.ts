@@ -14,7 +14,6 @@ onSqlite('queries on SQLite', () => {
   const app = setUpApp();
   let member: Client;
   let aside: jest.SpiedFunction<Database['scan']>;
-  jest.setTimeout(120_000);
   beforeAll(async () => {
     await seedUsers(app, 0, USERS);
     await app.key.post('/users', {

@@ -48,7 +48,7 @@ beforeAll(async () => {
       uuid,
     ]);
   }
-}, 120_000);
+});
 
 const findRank = (name: string): number | null => {
   const at = NAMES.findIndex((row) => row.some((spelling) => spelling.normalize('NFC') === name));

@@ -53,7 +53,7 @@ export class ConsolePage {
 
   static async open(browser: Browser, path = '/console', options: BrowserContextOptions = {}) {
     const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     const opened = new ConsolePage(context, page);
     await page.goto(`${PAGE_URL}${path}`);

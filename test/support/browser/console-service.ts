@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { ADMIN_PASSWORD, TestApp } from '../app/app.js';
 import type { Client } from '../app/client.js';
@@ -21,7 +21,6 @@ export function describeConfiguredConsole(
 ): void {
   const suite = () => {
     const service = new ConsoleService();
-    jest.setTimeout(120_000);
     beforeAll(() => service.start(settings));
     afterEach(async () => expect(await service.closePages()).toEqual([]));
     afterAll(() => service.end());

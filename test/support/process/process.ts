@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Answer } from '../app/client.js';
-import { afterEach, beforeEach, jest } from '@jest/globals';
+import { afterEach, beforeEach } from '@jest/globals';
 import { ENGINE, type TestDatabase, createDatabase } from '../app/database.js';
 import type { Content } from '../app/template.js';
 
@@ -172,7 +172,6 @@ export function envOf({ folder, url }: TestDatabase): Record<string, string> {
  */
 export function setUpDatabase(content?: Content): TestDatabase {
   const database: TestDatabase = { url: '', folder: '', drop: () => Promise.resolve() };
-  jest.setTimeout(90_000);
   beforeEach(async () => void Object.assign(database, await createDatabase(content)));
   afterEach(async () => {
     await Process.killAll();
