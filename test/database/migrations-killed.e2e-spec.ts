@@ -54,10 +54,8 @@ onMariadb('waiting migrators complete the migration of a killed migrator', async
   await withConnection(async (connection) => {
     await killMigratorAt(connection, 4);
     expect(await countTables(connection)).toBeLessThan(27); // the migration is not complete
-    const started = Date.now();
     const waiting = [startMigrator(), startMigrator(), startMigrator()];
     expect(await Promise.all(waiting.map(async ({ exit }) => (await exit).code))).toEqual([0, 0, 0]);
-    expect(Date.now() - started).toBeLessThan(40_000);
     // Any of the waiting migrators may complete the rest, but no migration runs twice.
     await expectComplete();
   });

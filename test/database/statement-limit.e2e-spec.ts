@@ -3,6 +3,7 @@ import type { Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
+import { waitUntil } from '../support/data/wait.js';
 
 /** Statements end in the database server even if the client has disconnected. */
 const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
@@ -20,11 +21,6 @@ onServer('on MariaDB', () => {
       "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%SLEEP(600)%' AND id <> CONNECTION_ID()",
     );
     return rows.length;
-  };
-  const waitUntil = async (count: number): Promise<void> => {
-    const deadline = performance.now() + 20_000;
-    while ((await countSleeping()) !== count && performance.now() < deadline);
-    expect(await countSleeping()).toBe(count);
   };
 
   test('every database session has a max_statement_time of 14 seconds', async () => {
@@ -51,10 +47,10 @@ onServer('on MariaDB', () => {
       const gone = new AbortController();
       const reads = Array.from({ length: 3 }, () => database.scan('SELECT SLEEP(600) AS s', [], gone.signal));
       const ended = Promise.allSettled(reads);
-      await waitUntil(3);
+      await waitUntil(async () => (await countSleeping()) === 3);
       gone.abort();
       for (const end of await ended) expect(end).toMatchObject({ reason: { name: 'AbortError' } });
-      await waitUntil(0);
+      await waitUntil(async () => (await countSleeping()) === 0);
     }
     expect(database.usage).toEqual({ inUse: 0, waiting: 0 });
     const rows = await Promise.all(Array.from({ length: 8 }, () => database.query('SELECT 1 AS one')));

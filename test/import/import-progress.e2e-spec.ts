@@ -60,7 +60,8 @@ test.each(['apply', 'reject'])(
     await databaseOf(app).execute(update, [inSeconds(-3610), inSeconds(-3600), id]);
     expect((await readRun(app.key, id)).duration_seconds).toBeNull();
     const { duration_seconds: seconds } = await decide(app.key, id, decision);
-    expect(Math.abs(seconds - 10)).toBeLessThan(5);
+    expect(seconds).toBeGreaterThanOrEqual(9);
+    expect(seconds).toBeLessThan(3600);
     await databaseOf(app).execute('UPDATE import_runs SET waited_seconds = NULL WHERE id = ?', [id]);
     const { duration_seconds: unknown } = await readRun(app.key, id); // as in a run of an older version
     if (decision === 'apply') expect(unknown).toBeNull();

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
 import { countsOf, awaitRun, upload } from '../support/app/imports.js';
 import { fileOf } from '../support/data/user-file.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
+import { waitUntil } from '../support/data/wait.js';
 
 /** Uploads of files over HTTP, and the uploads that are refused. */
 const app = setUpApp();
@@ -21,11 +21,6 @@ const countOrphanParts = async (): Promise<number> => {
 afterEach(async () => {
   expect(await countOrphanParts()).toBe(0);
 });
-
-/** Polls a condition, and lets the service work in between. */
-async function waitUntil(done: () => Promise<boolean>): Promise<void> {
-  while (!(await done())) await setImmediate();
-}
 
 const BOUNDARY = 'frontier';
 const field = (name: string, value: string) =>

