@@ -100,7 +100,7 @@ test.each([1, AHEAD])('imports stay in order after a run was created by a clock 
 describe('a lease', () => {
   let millis = 0;
   beforeEach(() => void jest.spyOn(performance, 'now').mockImplementation(() => millis));
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => void jest.restoreAllMocks());
 
   test.each([-AHEAD, -1, 1, AHEAD])(
     'of a killed instance is lost after its length (stored %d h ahead)',
