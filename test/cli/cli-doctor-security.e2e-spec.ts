@@ -1,22 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Finding } from '../../src/operations/doctor/finding.js';
 import { TestApp } from '../support/app/app.js';
-import { ENGINE } from '../support/app/database.js';
 import { runCommand } from '../support/process/command.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** The findings of `rollcall doctor --security`. */
 const database = setUpDatabase();
-const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
 const SECRET = 'Zk3vQ8wXr1tYb6nM-pL9sHd4GfJc2aUe7';
 
-interface Finding {
-  level: string;
-  subject: string;
-  message: string;
-}
 const examine = async (settings: Record<string, string> = {}) => {
   const args = ['doctor', '--security', '--json'];
   const { out, code } = await runCommand(database, args, settings, database.folder);
@@ -31,8 +25,7 @@ test('doctor --security reports on every security topic', async () => {
   expect(new Set(findings.map(({ subject }) => subject))).toEqual(
     new Set([
       ...['node', 'https', 'cookie', 'secrets', 'database tls', 'proxy', 'metrics', 'audit', 'data folder'],
-      ...(ENGINE === 'sqlite' ? ['database file'] : []),
-      ...['drop folder', 'api keys'],
+      ...['database file', 'drop folder', 'api keys'],
     ]),
   );
   expect(code).toBe(findings.some(({ level }) => level === 'fail') ? 1 : 0);
@@ -43,7 +36,7 @@ test('doctor --security reports on every security topic', async () => {
   expect(table).toMatch(/^warn {2}api keys {8}1 of 1 never expire/m);
 });
 
-onSqlite('doctor --security reports files that other users can read as failures', async () => {
+test('doctor --security reports files that other users can read as failures', async () => {
   const data = join(database.folder, 'data');
   const service = await Process.startService({ ...envOf(database), DATA_DIR: data });
   const settings = { DATABASE_URL: '', DATA_DIR: data };

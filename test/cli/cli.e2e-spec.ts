@@ -3,7 +3,7 @@ import { type StdioOptions, execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
-import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
+import { type TestDatabase, createDatabase } from '../support/app/database.js';
 import { csv, writeFile } from '../support/app/imports.js';
 import { runCommand } from '../support/process/command.js';
 import { ROOT, envOf } from '../support/process/process.js';
@@ -94,24 +94,20 @@ test('rollcall import is rejected if the database has no users', async () => {
   expect((await runRollcall(['keys', 'list', '--json'])).out).toBe('[]\n');
 });
 
-const eachOnSqlite = ENGINE === 'sqlite' ? test.each : test.skip.each;
-eachOnSqlite([
+test.each([
   ['import', `${ROOT}samples/users.csv`],
   ['imports', 'list'],
   ['users', 'find', 'anybody'],
   ['keys', 'list'],
   ['keys', 'create', 'nightly'],
   ['audit', 'list'],
-])(
-  `rollcall %s %s does not create a missing database${ENGINE === 'sqlite' ? '' : ' (SQLite only)'}`,
-  async (...args) => {
-    const before = readdirSync(database.folder).sort();
-    const path = join(database.folder, 'mistyped', 'rollcal.sqlite');
-    const { code, out, err } = await runRollcall(args, { DATABASE_URL: `sqlite:${path}` });
-    expect([code, out]).toEqual([2, '']);
-    expect(err).toBe(
-      `rollcall failed. There is no database at ${path} (DATABASE_URL, DATA_DIR). Create one with "rollcall start", or an empty one with "rollcall migrate".\n`,
-    );
-    expect(readdirSync(database.folder).sort()).toEqual(before);
-  },
-);
+])('rollcall %s %s does not create a missing database', async (...args) => {
+  const before = readdirSync(database.folder).sort();
+  const path = join(database.folder, 'mistyped', 'rollcal.sqlite');
+  const { code, out, err } = await runRollcall(args, { DATABASE_URL: `sqlite:${path}` });
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toBe(
+    `rollcall failed. There is no database at ${path} (DATABASE_URL, DATA_DIR). Create one with "rollcall start", or an empty one with "rollcall migrate".\n`,
+  );
+  expect(readdirSync(database.folder).sort()).toEqual(before);
+});

@@ -4,7 +4,13 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { listAllTables } from '../../src/platform/database/engine/sql.js';
 import { ADMIN_PASSWORD, TestApp, setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
-import { ENGINE, type TestDatabase, runAsAdministrator, createDatabase } from '../support/app/database.js';
+import {
+  type TestDatabase,
+  runAsAdministrator,
+  createDatabase,
+  describeOnMariadb,
+  describeOnSqlite,
+} from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
 import { damageTable } from '../support/app/damage.js';
@@ -38,10 +44,7 @@ async function expectNotReady(app: TestApp, reason: string): Promise<void> {
   expect([status, body.detail]).toEqual([503, expect.stringContaining(`Not ready: ${reason}`)]);
 }
 
-const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
-const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
-
-onMariadb('on MariaDB', () => {
+describeOnMariadb('on MariaDB', () => {
   let direct: TestDatabase;
   let link: Link;
   let app: TestApp;
@@ -109,7 +112,7 @@ const TAKEN: [what: string, take: string, give?: string][] = [
   ],
 ];
 
-(ENGINE === 'mariadb' ? describe.each : describe.skip.each)([1, 2])('with %d MariaDB hosts', (hosts) => {
+describeOnMariadb.each([1, 2])('with %d MariaDB hosts', (hosts) => {
   let direct: TestDatabase;
   let app: TestApp;
   const runSql = (sql: string) =>
@@ -161,7 +164,7 @@ test('a request that reads a damaged table returns 503, and readiness names the 
   }
 });
 
-onSqlite('on SQLite', () => {
+describeOnSqlite('on SQLite', () => {
   const app = setUpApp();
 
   test('an upload to a full disk returns 503', async () => {

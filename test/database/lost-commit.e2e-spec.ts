@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestApp } from '../support/app/app.js';
 import { problemOf } from '../support/app/people.js';
-import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
+import { type TestDatabase, createDatabase, describeOnMariadb } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { Link } from '../support/process/link.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Breaks the database connection at critical moments. */
-const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
-onMariadb('on MariaDB', () => {
+describeOnMariadb('on MariaDB', () => {
   let direct: TestDatabase;
   let link: Link;
   let app: TestApp;

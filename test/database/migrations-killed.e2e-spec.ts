@@ -1,10 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import { loadEnv } from '../../src/platform/config/env.js';
 import { openDataSource } from '../../src/platform/database/data-source.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations/migrations.js';
 import { ENTITIES } from '../../src/entities.js';
-import { ENGINE } from '../support/app/database.js';
+import { onMariadb } from '../support/app/database.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /**
@@ -12,7 +12,6 @@ import { Process, envOf, setUpDatabase } from '../support/process/process.js';
  * tests the state of the database after each statement.
  */
 const database = setUpDatabase();
-const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
 const startMigrator = () => Process.startCommand(['migrate'], envOf(database));
 

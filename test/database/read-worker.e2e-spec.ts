@@ -1,20 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/platform/database/engine/database.js';
 import { ALL_BUT_INTERVALS } from '../support/app/clock.js';
-import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
+import { type TestDatabase, createDatabase, describeOnSqlite } from '../support/app/database.js';
 import { ROOT, childrenOf, suspend } from '../support/process/process.js';
 
 /** The read worker runs searches, exports and audit queries of SQLite in a separate process. */
-const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 /** Builds a statement that counts to a number. 2,000,000 takes at least half a second, 1e15 never ends. */
 const countTo = (to: number) =>
   `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${to}) SELECT COUNT(*) AS n FROM c`;
 
-onSqlite('on SQLite', () => {
+describeOnSqlite('on SQLite', () => {
   let folder: TestDatabase;
   let database: Database;
   beforeAll(async () => {

@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE } from '../support/app/database.js';
+import { onSqlite } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { createRandom, pickOne } from '../support/data/random.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
@@ -28,7 +28,6 @@ import { Process, envOf, setUpDatabase } from '../support/process/process.js';
  */
 const ACTS = Number(process.env['ACTS'] ?? 3);
 const SEED = Number(process.env['ACT_SEED'] ?? Date.now() % 1_000_000);
-const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const database = setUpDatabase('first-start');
 jest.setTimeout(60_000 + ACTS * 30_000);
 

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MariaDb } from '../../tools/servers.js';
 import { TestApp } from '../support/app/app.js';
 import type { Answer } from '../support/app/client.js';
-import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
+import { type TestDatabase, createDatabase, describeOnMariadb } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
 import { suspend } from '../support/process/process.js';
 
 /** `DATABASE_URL` names a primary database server and its replica. */
-const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
 /** The user of the service, who cannot write to a read-only server as a superuser can. */
 const USER = "CREATE USER service@'127.0.0.1'; GRANT ALL ON rollcall.* TO service@'127.0.0.1'";
 const hostOf = (server: MariaDb) => new URL(server.url).host;
 
-onMariadb('on MariaDB', () => {
+describeOnMariadb('on MariaDB', () => {
   let primary: MariaDb;
   let replica: MariaDb;
   let database: TestDatabase;

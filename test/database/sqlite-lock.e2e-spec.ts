@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { DatabaseSync } from 'node:sqlite';
-import { ENGINE } from '../support/app/database.js';
+import { describeOnSqlite } from '../support/app/database.js';
 import { TestApp } from '../support/app/app.js';
 import { speedUp } from '../support/app/clock.js';
 import { aUser } from '../support/data/factories.js';
 
 /** Another program, such as the command line, writes to the SQLite file. */
-const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 
-onSqlite('on SQLite', () => {
+describeOnSqlite('on SQLite', () => {
   let app: TestApp;
   let other: DatabaseSync;
   beforeEach(async () => {

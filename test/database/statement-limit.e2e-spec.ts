@@ -1,17 +1,16 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
-import { ENGINE } from '../support/app/database.js';
+import { describeOnMariadb } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 import { waitUntil } from '../support/data/wait.js';
 
 /** Statements end in the database server even if the client has disconnected. */
-const onServer = ENGINE === 'mariadb' ? describe : describe.skip;
 
 /** A statement that takes hours. */
 const ENDLESS = `SELECT COUNT(*) AS n FROM ${['a', 'b', 'c', 'd'].map((name) => `information_schema.columns ${name}`).join(', ')}`;
 
-onServer('on MariaDB', () => {
+describeOnMariadb('on MariaDB', () => {
   const app = setUpApp({ DATABASE_POOL_SIZE: '4' });
   let database: Database;
   beforeAll(() => void (database = databaseOf(app)));

@@ -8,7 +8,7 @@ import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { Checkpoint, LeaseLostError } from '../../src/import/runs/run-transitions.service.js';
 import { setUpApp } from '../support/app/app.js';
-import { ENGINE } from '../support/app/database.js';
+import { onMariadb } from '../support/app/database.js';
 import { awaitRun, csv, findUser, readFailed, rowsOf, runImport } from '../support/app/imports.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { databaseOf } from '../support/app/people.js';
@@ -16,8 +16,6 @@ import { databaseOf } from '../support/app/people.js';
 /** Concurrent work on the same run. */
 const app = setUpApp();
 afterEach(() => void jest.restoreAllMocks());
-
-const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 
 const file = (blocked: number) =>
   csv(`${HEAD},Status`, ...people('p', 30, (i) => [i < blocked ? 'Blocked' : 'Active']));

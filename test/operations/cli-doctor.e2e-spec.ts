@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import { TestApp } from '../support/app/app.js';
-import { ENGINE } from '../support/app/database.js';
+import { ENGINE, onSqlite } from '../support/app/database.js';
 import type { Client } from '../support/app/client.js';
 import { damageTable } from '../support/app/damage.js';
 import { aPerson, databaseOf, inSeconds } from '../support/app/people.js';
@@ -14,7 +14,6 @@ import { type CommandResult, setUpDatabase } from '../support/process/process.js
 const database = setUpDatabase();
 
 const SECRET = 'topsecret';
-const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
 const runDoctor = (settings: Record<string, string> = {}) => runCommand(database, ['doctor'], settings);
 const runOnce = async (work?: (app: TestApp) => Promise<unknown>) => {

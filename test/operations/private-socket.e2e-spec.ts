@@ -7,7 +7,7 @@ import { openServiceSocket, getSocketPath } from '../../src/operations/start/pri
 import { createDraftPath } from '../../src/platform/common/draft-file.js';
 import { Env, loadEnv } from '../../src/platform/config/env.js';
 import { API_KEY, BASE_URL, setUpApp } from '../support/app/app.js';
-import { ENGINE } from '../support/app/database.js';
+import { ENGINE, onMariadb } from '../support/app/database.js';
 import { csv, writeFile } from '../support/app/imports.js';
 import { databaseOf, problemOf } from '../support/app/people.js';
 import { create } from '../support/data/factories.js';
@@ -144,7 +144,6 @@ describe('a private socket', () => {
     expect(await Promise.all(created)).toMatchObject([{ code: 0 }, { code: 0 }]);
   });
 
-  const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
   onMariadb('is served by the other instance after one instance is killed (MariaDB only)', async () => {
     const service = await Process.startService({ ...settings(), WORKERS: '2' });
     expect((await findUsers()).code).toBe(0);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
 import { TestApp } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE } from '../support/app/database.js';
+import { onMariadb, onSqlite } from '../support/app/database.js';
 import { type Exit, Process, envOf, setUpDatabase } from '../support/process/process.js';
 import { databaseOf } from '../support/app/people.js';
 
@@ -10,8 +10,6 @@ import { databaseOf } from '../support/app/people.js';
 const database = setUpDatabase();
 
 const KEY = /API key +(\S+)/g;
-const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
-const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 
 /** Expects one Webmaster and one API key. One instance has printed the key, and all instances accept it. */
 async function expectOneFirstStart(instances: readonly Process[], url: string): Promise<void> {

@@ -2,14 +2,13 @@ import { expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINE } from '../support/app/database.js';
+import { ENGINE, onMariadb } from '../support/app/database.js';
 import { Process, ROOT, type Script, envOf, setUpDatabase, splitErrors } from '../support/process/process.js';
 
 /** Messages of the service and of `rollcall migrate` when they cannot start. */
 const database = setUpDatabase();
 
 const SECRET = 'topsecret';
-const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
 const SCRIPTS: Script[] = ['dist/main.js', 'dist/cli.js migrate'];
 /** Returns the exit code of a failed start: 1 for the service, 2 for a command that did nothing. */
 const exitCodeOf = (script: Script) => (script === 'dist/main.js' ? 1 : 2);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE, createDatabase } from '../support/app/database.js';
+import { createDatabase, describeOnMariadb, onSqlite } from '../support/app/database.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, awaitRun, upload } from '../support/app/imports.js';
 import {
@@ -20,7 +20,6 @@ import { Link } from '../support/process/link.js';
 /** Several instances on one port, which a primary starts and ends, give the same responses. */
 const database = setUpDatabase();
 
-const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 const settings = (more: Record<string, string> = {}) => ({
   ...envOf(database),
   ...{ WORKERS: '2', BOOTSTRAP_API_KEY: API_KEY },
@@ -55,7 +54,6 @@ async function killOne(service: Process, path: string): Promise<number> {
   return pid;
 }
 
-const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const PATH = '/api/0.3/status';
 const UNMIGRATED = { MIGRATE_ON_START: 'false' };
 const UNREACHABLE = 'mysql://root@127.0.0.1:1/rollcall';
@@ -76,7 +74,7 @@ onSqlite('WORKERS=2 is rejected on SQLite with the reason and a solution (SQLite
   expect(refused.out).toBe('');
 });
 
-onMariadb('two instances (MariaDB only)', () => {
+describeOnMariadb('two instances (MariaDB only)', () => {
   test('two instances print the credentials only at the first start', async () => {
     const service = await start({ BOOTSTRAP_API_KEY: '' });
     const [, password = ''] = /^ *Password +(\S+)$/m.exec(service.err) ?? [];

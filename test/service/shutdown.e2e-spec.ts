@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { SHUTDOWN_SIGNALS } from '../../src/platform/common/signals.js';
 import { API_KEY } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';
-import { ENGINE } from '../support/app/database.js';
 import { drainUnderLoad } from '../support/app/drain.js';
 import { aUser } from '../support/data/factories.js';
 import { csv, upload } from '../support/app/imports.js';
@@ -16,7 +15,6 @@ import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 
 /** Shutdown of the service. */
 const database = setUpDatabase();
-const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
 const start = (settings: Record<string, string> = {}) =>
   Process.startService({ ...envOf(database), BOOTSTRAP_API_KEY: API_KEY, ...settings });
 const clientOf = ({ url }: Process) => new Client(url, { 'x-api-key': API_KEY });
@@ -104,7 +102,7 @@ test('on SIGTERM during an import, the service ends the event stream', async () 
   expect(service.unexpectedOutput).toBe('');
 });
 
-onSqlite('a clean shutdown empties the write-ahead log (SQLite only)', async () => {
+test('a clean shutdown empties the write-ahead log', async () => {
   const service = await start();
   const client = clientOf(service);
   for (let i = 0; i < 20; i++) expect((await client.post('/users', aUser())).status).toBe(201);

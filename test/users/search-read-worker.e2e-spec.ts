@@ -1,16 +1,15 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import type { Database } from '../../src/platform/database/engine/database.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Client } from '../support/app/client.js';
-import { ENGINE } from '../support/app/database.js';
+import { describeOnSqlite } from '../support/app/database.js';
 import { seedUsers, seededUuid } from '../support/app/seed.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** On SQLite, only statements that an index bounds run in the process that answers requests. */
-const onSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
 const USERS = 16_000;
 
-onSqlite('queries on SQLite', () => {
+describeOnSqlite('queries on SQLite', () => {
   const app = setUpApp();
   let member: Client;
   let aside: jest.SpiedFunction<Database['scan']>;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { OpenTransaction, Sql } from '../../src/platform/database/engine/sql.js';
 import type { ChangeOutcome, UserChange } from '../../src/users/writer/change-set.js';
@@ -6,7 +6,7 @@ import { UserWriter } from '../../src/users/writer/user-writer.service.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserPatch } from '../../src/users/rules/user-rules.js';
 import { type TestApp, setUpApp } from '../support/app/app.js';
-import { ENGINE } from '../support/app/database.js';
+import { ENGINE, describeOnMariadb } from '../support/app/database.js';
 import { SYSTEM } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { databaseOf } from '../support/app/people.js';
@@ -41,9 +41,9 @@ test('rows of user_counts are merged automatically soon after changes', async ()
   expect(await readCount(app)).toBe(before + 120);
 });
 
-const onMariadb = ENGINE === 'mariadb' ? describe : describe.skip; // SQLite has one writer at a time
+// SQLite has one writer at a time
 
-onMariadb('on MariaDB', () => {
+describeOnMariadb('on MariaDB', () => {
   const apply = (tx: Sql, change: UserChange): Promise<ChangeOutcome[]> =>
     app.app.get(UserWriter).apply(tx, [change], SYSTEM);
   const open = (): Promise<OpenTransaction> => databaseOf(app).begin();

@@ -1,3 +1,4 @@
+import { describe, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,12 @@ import { type Content, templateFile } from './template.js';
 /** Engine of this test run. Jest runs the end-to-end tests once for each engine. */
 export const ENGINE: 'sqlite' | 'mariadb' =
   (globalThis as { ENGINE?: 'sqlite' | 'mariadb' }).ENGINE ?? 'sqlite';
+
+/** Tests that run on one engine, and are skipped on the other engine. */
+export const onSqlite = ENGINE === 'sqlite' ? test : test.skip;
+export const onMariadb = ENGINE === 'mariadb' ? test : test.skip;
+export const describeOnSqlite = ENGINE === 'sqlite' ? describe : describe.skip;
+export const describeOnMariadb = ENGINE === 'mariadb' ? describe : describe.skip;
 
 export interface TestDatabase {
   url: string;
