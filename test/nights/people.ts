@@ -1,26 +1,5 @@
-/** One row of a source, with the field names of the API. `manager` is an external id. */
-export interface Person {
-  external_id: string;
-  username: string;
-  email: string;
-  firstname: string;
-  surname: string;
-  middle_name: string;
-  known_as: string;
-  phone: string;
-  mobile: string;
-  status: string;
-  roles: string;
-  authname: string;
-  manager: string;
-  about_me: string;
-  hide_email: string;
-  linkedin: string;
-}
-export type Field = keyof Person;
-
 /** The fields in the order of a file, with the headers of their columns. */
-const COLUMNS: Readonly<Record<Field, string>> = {
+const COLUMNS = {
   external_id: 'ExternalId',
   username: 'Username',
   email: 'Email',
@@ -38,6 +17,9 @@ const COLUMNS: Readonly<Record<Field, string>> = {
   hide_email: 'HideEmail',
   linkedin: 'Linkedin',
 };
+export type Field = keyof typeof COLUMNS;
+/** One row of a source, with the field names of the API. `manager` is an external id. */
+export type Person = Record<Field, string>;
 export const FIELDS = Object.keys(COLUMNS) as Field[];
 
 const splitWords = (text: string): readonly string[] => text.split(' ');
