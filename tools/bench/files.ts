@@ -4,6 +4,11 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type * as CreateApp from '../../src/create-app.js';
+import type * as Entities from '../../src/entities.js';
+import type * as Start from '../../src/operations/start/first-start.service.js';
+import type * as Env from '../../src/platform/config/env.js';
+import type * as DataSource from '../../src/platform/database/data-source.js';
 import { KEY } from '../servers.js';
 import { fetchText, fetchJson } from './support/send.js';
 
@@ -18,21 +23,8 @@ const USERS = '/api/0.3/users';
 const IMPORTS = '/api/0.3/imports';
 const BUILD = pathToFileURL(join(process.cwd(), 'build/')).href;
 
-interface App {
-  listen(port: number, host: string): Promise<unknown>;
-  getUrl(): Promise<string>;
-  get(type: unknown): { createCredentials(): Promise<unknown> };
-  close(): Promise<void>;
-}
-interface Modules {
-  createApp: (env: unknown) => Promise<App>;
-  loadEnv: (settings: Record<string, string>) => unknown;
-  FirstStart: unknown;
-  migrateAtStart: (env: unknown, entities: unknown) => Promise<void>;
-  ENTITIES: unknown;
-}
-
-const loadBuilt = (file: string): Promise<Modules> => import(`${BUILD}${file}.js`) as Promise<Modules>;
+/** Loads a module of the build, with the types of its source. */
+const loadBuilt = <Module>(file: string): Promise<Module> => import(`${BUILD}${file}.js`) as Promise<Module>;
 /** Builds the body of a SCIM PATCH that replaces the work phone. */
 const patchOf = (value: string): object => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
@@ -69,11 +61,11 @@ async function report(name: string, work: (round: number) => Promise<unknown>): 
 }
 
 try {
-  const { createApp } = await loadBuilt('create-app');
-  const { loadEnv } = await loadBuilt('platform/config/env');
-  const { FirstStart } = await loadBuilt('operations/start/first-start.service');
-  const { migrateAtStart } = await loadBuilt('platform/database/data-source');
-  const { ENTITIES } = await loadBuilt('entities');
+  const { createApp } = await loadBuilt<typeof CreateApp>('create-app');
+  const { loadEnv } = await loadBuilt<typeof Env>('platform/config/env');
+  const { FirstStart } = await loadBuilt<typeof Start>('operations/start/first-start.service');
+  const { migrateAtStart } = await loadBuilt<typeof DataSource>('platform/database/data-source');
+  const { ENTITIES } = await loadBuilt<typeof Entities>('entities');
   const env = loadEnv({
     DATA_DIR: folder,
     LOG_LEVEL: 'info',
