@@ -24,6 +24,7 @@ export const name = fc.oneof(fc.constantFrom(...NAMES), fc.string());
 // prettier-ignore
 const TEXTS = [
   '', 'True', 'False', 'a@example.org', 'http://x.example/', '\u0000', '\ud800', 'x'.repeat(300),
+  'ﬃ', 'İ', 'é\u0301', '𝒳', '-0', 'hasOwnProperty',
   '00000000-0000-4000-8000-00000000dead',
 ];
 export const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.constantFrom(...TEXTS));
