@@ -196,20 +196,6 @@ test.each(REST_ERRORS)(
   },
 );
 
-test('a 409 response names each conflicting field and user', async () => {
-  const { body } = await createConflicting({
-    username: 'taken@example.org',
-    external_id: 'T',
-    authname: { saml: ['t', 'u'] },
-  });
-  const other = { uuid: ids.other, username: 'taken', name: '' };
-  expect(body.conflicts).toEqual([
-    { field: 'username', ...other },
-    { field: 'external_id', ...other },
-    { field: 'authname', ...other },
-  ]);
-});
-
 test('the response to an internal error hides the cause', async () => {
   const { text } = await breakDatabase();
   expect(text).not.toMatch(

@@ -99,16 +99,3 @@ test.each(EXAMPLES)(
     for (const link of links) await follow(link, answer);
   },
 );
-
-test('OpenAPI operations that create records have a link to the record', () => {
-  const linked = OPERATIONS.filter(({ responses }) => Object.values(responses)[0]?.links !== undefined);
-  expect(linked.map(({ operationId }) => operationId)).toEqual(
-    expect.arrayContaining([
-      'createUser',
-      'startImport',
-      'createApiKey',
-      'saveImportProfile',
-      'createScimUser',
-    ]),
-  );
-});

@@ -66,17 +66,6 @@ describe('CSV files', () => {
   });
 });
 
-test('every OpenAPI link names an existing operation with all path parameters', () => {
-  const links = OPERATIONS.flatMap(({ responses }) =>
-    Object.values(responses).flatMap((response) => Object.values(response.links ?? {})),
-  );
-  for (const { operationId, parameters } of links) {
-    const target = OPERATIONS.find((operation) => operation.operationId === operationId);
-    const ofPath = target?.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-    expect([operationId, ofPath]).toEqual([operationId, Object.keys(parameters)]);
-  }
-});
-
 test('every OpenAPI response with a Location header has a link', () => {
   for (const { operationId, responses } of OPERATIONS)
     for (const { headers = {}, links } of Object.values(responses))

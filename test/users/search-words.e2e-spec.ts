@@ -49,7 +49,7 @@ describe('a search term without * matches whole words', () => {
   });
 });
 
-describe('a letter with two spellings is found in both', () => {
+describe('a search term ignores case, accents and spellings of a letter', () => {
   test.each([
     ['müller', ['jose', 'mueller']],
     ['MU\u0308LLER', ['jose', 'mueller']],
@@ -58,7 +58,11 @@ describe('a letter with two spellings is found in both', () => {
     ['mueller-luedenscheidt', ['jose']],
     ['muel* lued*', ['jose']],
     ['mül*', ['jose', 'mueller']],
+    ['JOSE\u0301', ['jose']],
+    ['SOREN', ['soren']],
     ['soeren', ['soren']],
+    ['σίσυφος', ['greek']],
+    ['ｊａｎｅ', ['jane']],
     ['angstrom', ['soren']],
     ['aangstroem', ['soren']],
     ['Ångstroem', ['soren']],
@@ -91,16 +95,6 @@ describe('only a trailing * is a wildcard', () => {
   ])('"%s" finds %j', async (term, usernames) => {
     expect(await find(term)).toEqual(usernames);
   });
-});
-
-test.each([
-  ['JOSE\u0301', 'jose'],
-  ['SOREN', 'soren'],
-  ['strasse', 'soren'],
-  ['σίσυφος', 'greek'],
-  ['ｊａｎｅ', 'jane'],
-])('a search term ignores case and accents: "%s" finds %s', async (term, username) => {
-  expect(await find(term)).toEqual([username]);
 });
 
 describe('fulltext_search', () => {

@@ -135,14 +135,16 @@ describe('authname', () => {
 
 test('a 409 response lists every conflict with another user', async () => {
   const [one, two] = [await create(app.key), await create(app.key)];
-  const three = await create(app.key, { external_id: createTag() });
-  const wanted = { username: one.username, email: two.email, external_id: three.external_id };
+  const three = await create(app.key, { external_id: createTag(), authname: { saml: [createTag()] } });
+  const { external_id, authname } = three;
+  const wanted = { username: one.username, email: two.email, external_id, authname };
   const { status, body } = await app.key.post('/users', aUser(wanted));
   expect([status, body.code]).toEqual([409, 'username_taken']);
   expect(body.conflicts).toEqual([
     toConflict('username', one),
     toConflict('email', two),
     toConflict('external_id', three),
+    toConflict('authname', three),
   ]);
 });
 
