@@ -44,18 +44,9 @@ export const drop =
   (all) =>
     all.slice(0, all.length - count);
 
-/** Returns true for `count` people who have nothing in common. */
-const isPicked = (count: number, i: number, size: number): boolean => ((i + 1) * 7) % size < count;
-
 /** Blocks `count` people by their status. They have nothing in common. */
 export const blockSome = (count: number): Change =>
-  patch((_, i, { length }) => (isPicked(count, i, length) ? { status: 'Blocked' } : {}));
-
-/** Removes `count` people who have nothing in common. */
-export const dropSome =
-  (count: number): Change =>
-  (all) =>
-    all.filter((_, i) => !isPicked(count, i, all.length));
+  patch((_, i, { length }) => (((i + 1) * 7) % length < count ? { status: 'Blocked' } : {}));
 
 /** Adds the next people of the source. */
 export const hire =

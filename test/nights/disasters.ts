@@ -62,13 +62,10 @@ export const DISASTERS: readonly Disaster[] = [
   stops('all LinkedIn addresses emptied', 'emptied_field social_media.linkedin', fillAll('linkedin', ''), {
     base: patch((_, i) => ({ linkedin: `https://l.example/in/p${i}` })),
   }),
-  stops('HideEmail set to yes for all people', 'changed_field hide_email.on', fillAll('hide_email', 'yes')),
-  stops('names without their accents', 'garbled_text', dropAccents),
 
   // People who are missing, blocked, active again or unknown.
   stops('only half of the rows', 'lost_together', drop(25)),
   stops('201 missing people of 2,500', 'deactivations', drop(201), { size: 2500 }),
-  stops('all people blocked', 'deactivations', fillAll('status', 'Blocked')),
   stops('all blocked people active again', 'reactivations', fillAll('status', 'Active'), {
     base: blockSome(25),
   }),

@@ -1,4 +1,4 @@
-import { blockSome, changePhones, drop, dropSome, hire, mapCells, marry, patch, patchIf } from './changes.js';
+import { changePhones, drop, hire, mapCells, patch, patchIf } from './changes.js';
 import { FIELDS, type Person, people, toCsv } from './people.js';
 import { type Case, NIGHTLY, type Source, createCase } from './stage.js';
 
@@ -31,16 +31,12 @@ const replaceManager = (all: readonly Person[]): Person[] => {
 /** Ordinary nights that need the whole service. More of them are in test/unit/guard-accidents.spec.ts. */
 export const NIGHTS: readonly Night[] = [
   // New, missing, blocked and changed people.
-  passes('no changes', SAME, keep),
-  passes('one new person', { created: 1, unchanged: 50 }, hire(1)),
   passes(
     'new people without roles, with the option default_roles',
     { created: 8, unchanged: 50 },
     hire(8, { roles: '' }),
     { options: `${NIGHTLY}&default_roles=Author` },
   ),
-  passes('missing people up to the limit', { missing: 5, unchanged: 45 }, dropSome(5)),
-  passes('blocked people up to the limit', { blocked: 5, unchanged: 45 }, blockSome(5)),
   passes('the return of four missing people', { reactivated: 4, unchanged: 46 }, keep, {
     before: [{ file: drop(2) }, { file: drop(4) }],
   }),
@@ -48,13 +44,6 @@ export const NIGHTS: readonly Night[] = [
     'a missing manager whose team has a new manager',
     { missing: 1, updated: 4, unchanged: 45 },
     replaceManager,
-  ),
-  passes('new surnames, usernames and e-mails up to the limit', { updated: 5, unchanged: 45 }, marry(5)),
-  passes(
-    'phones added for all people',
-    { updated: 50 },
-    patch((_, i) => ({ phone: `+44 20 7946 ${1000 + i}` })),
-    { base: patch(() => ({ phone: '' })) },
   ),
 
   // The same people in another format.
