@@ -1,17 +1,13 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, rowsOf } from '../support/app/imports.js';
-import { HEAD, person as personOf } from '../support/data/user-file.js';
+import { HEAD, setUpIds } from '../support/data/user-file.js';
 
 /** Cells that a spreadsheet or a wrong encoding has damaged. Every test has its own external ids. */
 const app = setUpApp();
-let n = 0;
-beforeEach(() => void (n += 1));
-const toId = (name: string) => `t${n}-${name}`;
-/** Returns a row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
+const { toId, person } = setUpIds();
 const COLUMNS = `${HEAD},ForeName,Surname,MiddleName,KnownAs,Phone,Mobile,Authname,Manager,HideEmail,Linkedin,ImageUrl,AboutMe`;
 const NAMES = 'external_id username email firstname surname middle_name known_as';
 const OTHERS = 'phone mobile authname manager_uuid hide_email linkedin user_avatar about_me';

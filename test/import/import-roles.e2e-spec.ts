@@ -1,17 +1,13 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
 import { countsOf, csv, findUser, readFailed, runImport } from '../support/app/imports.js';
-import { HEAD, person as personOf } from '../support/data/user-file.js';
+import { HEAD, setUpIds } from '../support/data/user-file.js';
 
 /** Roles in imports, and the protection of Webmasters. */
 const app = setUpApp();
-let n = 0;
-beforeEach(() => void (n += 1));
-const toId = (name: string) => `r${n}-${name}`;
-/** Returns a row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
+const { toId, person } = setUpIds();
 
 describe('an import without allow_privileged', () => {
   const roles = (cell: string, status = 'Active') => csv(`${HEAD},Roles,Status`, person('a', cell, status));

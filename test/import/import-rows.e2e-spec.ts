@@ -3,15 +3,11 @@ import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { countsOf, csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
-import { HEAD, person as personOf } from '../support/data/user-file.js';
+import { HEAD, setUpIds } from '../support/data/user-file.js';
 
 /** Outcomes of single rows. Every test has its own external ids. */
 const app = setUpApp();
-let n = 0;
-beforeEach(() => void (n += 1));
-const toId = (name: string) => `t${n}-${name}`;
-/** Returns a row of ExternalId, Username, Email and more cells. */
-const person = (name: string, ...more: string[]) => personOf(toId(name), ...more);
+const { toId, person } = setUpIds();
 const outcomesOf = async (run: Json) =>
   (await rowsOf(app.key, run.id)).map(({ line, outcome, errors }) => [line, outcome, errors[0]?.code]);
 

@@ -1,3 +1,4 @@
+import { beforeEach } from '@jest/globals';
 import { csv } from '../app/imports.js';
 
 /** Columns that a new user needs. */
@@ -13,3 +14,11 @@ export const people = (prefix: string, count: number, more: (i: number) => strin
 
 /** Builds a file with one user. */
 export const fileOf = (id: string): string => csv(HEAD, person(id));
+
+/** Gives each test of a file its own ids. @returns functions that build the id and the row of a name. */
+export function setUpIds() {
+  let number = 0;
+  beforeEach(() => void number++);
+  const toId = (name: string) => `t${number}-${name}`;
+  return { toId, person: (name: string, ...more: string[]) => person(toId(name), ...more) };
+}
