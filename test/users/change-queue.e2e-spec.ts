@@ -13,6 +13,7 @@ import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { SCIM, ScimClient, USER } from '../support/app/scim.js';
 import { UNKNOWN, aUser, create } from '../support/data/factories.js';
+import { failNextCommit } from '../support/app/lost-commit.js';
 import { databaseOf } from '../support/app/people.js';
 
 const app = setUpApp({ FUSE_MIN: '0' });
@@ -236,23 +237,9 @@ test('a set contains few large changes, even after sets of many small changes', 
   expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
 });
 
-/** Fails the next commit on the first instance with an error. */
-function failNextCommit(error: Error): void {
-  const begin = database.begin.bind(database);
-  jest.spyOn(database, 'begin').mockImplementationOnce(async () => {
-    const tx = await begin();
-    return Object.assign(tx, {
-      commit: async () => {
-        await tx.rollback();
-        throw error;
-      },
-    });
-  });
-}
-
 test('if the response to the commit is lost, all changes of the set return outcome_unknown', async () => {
   const users = await createMany(4);
-  failNextCommit(new DatabaseError('unknown', new Error('lost')));
+  failNextCommit(database, 'rollback', new DatabaseError('unknown', new Error('lost')));
   const codes = (await changeAll(users, '2')).map(({ body }) => String(body.code ?? 'applied'));
   expect(codes.filter((code) => code !== 'applied')).toEqual(
     Array(codes.lastIndexOf('outcome_unknown') + 1).fill('outcome_unknown'),
@@ -262,7 +249,7 @@ test('if the response to the commit is lost, all changes of the set return outco
 
 test('after a conflict at the commit, each change of the set is applied once', async () => {
   const users = await createMany(8);
-  failNextCommit(new DatabaseError('race', new Error('certification failed')));
+  failNextCommit(database, 'rollback', new DatabaseError('race', new Error('certification failed')));
   const answers = await Promise.all([
     changeAll(users.slice(0, 4), '3'),
     ...users.slice(4).map((user) => changeAll([user], '3', { 'idempotency-key': randomUUID() })),
