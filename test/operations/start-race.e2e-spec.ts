@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { type Connection, type RowDataPacket, createConnection } from 'mysql2/promise';
 import { TestApp } from '../support/app/app.js';
 import { Client } from '../support/app/client.js';

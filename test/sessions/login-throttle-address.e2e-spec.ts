@@ -155,7 +155,7 @@ describe('a device cookie', () => {
     const delays = jest.spyOn(app.app.get(LoginThrottle), 'mustDelay');
     expect(problemOf(await logInFrom(device, user.email))).toEqual([401, 'login_failed']);
     expect(await signIn(user.username, device)).toBe(device);
-    const results = await Promise.all(delays.mock.results.map(({ value }) => value as unknown));
+    const results = await Promise.all(delays.mock.results.map(({ value }) => value));
     expect(new Set(results)).toEqual(new Set([false]));
   });
 

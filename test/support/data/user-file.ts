@@ -18,7 +18,9 @@ export const fileOf = (id: string): string => csv(HEAD, person(id));
 /** Gives each test of a file its own ids. @returns functions that build the id and the row of a name. */
 export function setUpIds() {
   let number = 0;
-  beforeEach(() => void number++);
+  beforeEach(() => {
+    number++;
+  });
   const toId = (name: string) => `t${number}-${name}`;
   return { toId, person: (name: string, ...more: string[]) => person(toId(name), ...more) };
 }
