@@ -4,7 +4,6 @@ import { VERSION } from '../platform/common/version.js';
 import { runProgram } from '../platform/config/settings.js';
 import type { Application } from './application.js';
 import { createAuditCommand } from './audit.command.js';
-import { createCompletionCommand } from './completion.command.js';
 import { createBackupCommand, createMigrateCommand, createRestoreCommand } from './database.command.js';
 import { createDoctorCommand } from './doctor.command.js';
 import { createImportCommand, createImportsCommand } from './import.command.js';
@@ -63,7 +62,6 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   restore: ['rollcall restore /srv/backup/rollcall.gz --check'],
   doctor: ['rollcall doctor', 'rollcall doctor --security'],
   'doctor scim': ['rollcall doctor scim --profile entra --url https://users.example.org'],
-  completion: ['source <(rollcall completion bash)'],
 };
 
 const START_HELP = `
@@ -92,7 +90,6 @@ const COMMANDS = [
   createBackupCommand,
   createRestoreCommand,
   createDoctorCommand,
-  createCompletionCommand,
 ];
 
 /** Runs a command line. Ends the process after an error, and after options such as `--help`. */
