@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { now } from '../platform/common/time.js';
 import { type Env, EnvError, findMisspeltVariables } from '../platform/config/env.js';
 import { readSettings } from '../platform/config/settings.js';
 import type { EntityClasses } from '../platform/database/data-source.js';
@@ -17,20 +16,7 @@ import type { DatabaseFiles } from '../platform/database/sqlite/database-files.j
 import { InstallationError } from '../platform/database/sqlite/installation-file.js';
 import { formatJson } from './output.js';
 import { createDoctorScimCommand } from './doctor-scim.command.js';
-import { checkKeyRisks } from '../operations/doctor/key-checks.js';
 import { type Finding, codeOf, fail, ok, warn } from '../operations/doctor/finding.js';
-import {
-  checkAudit,
-  checkCookie,
-  checkDatabaseTls,
-  checkDropFolder,
-  checkFiles,
-  checkHttps,
-  checkMetrics,
-  checkNodeSupport,
-  checkProxy,
-  checkSecrets,
-} from '../operations/doctor/security-checks.js';
 
 type Check = (env: Env, entities: EntityClasses) => Finding[] | Promise<Finding[]>;
 
@@ -42,31 +28,15 @@ const CHECKS: readonly [subject: string, check: Check][] = [
   ['imports', checkImportFolder],
 ];
 
-const SECURITY_CHECKS: readonly [subject: string, check: Check][] = [
-  ['https', checkHttps],
-  ['cookie', checkCookie],
-  ['secrets', checkSecrets],
-  ['database tls', checkDatabaseTls],
-  ['proxy', checkProxy],
-  ['metrics', checkMetrics],
-  ['audit', checkAudit],
-  ['files', checkFiles],
-  ['drop folder', checkDropFolder],
-  ['api keys', checkKeyRisks],
-];
-
-const OPEN_DATABASE: readonly Check[] = [checkDatabase, checkKeyRisks];
-
 export const createDoctorCommand = (application: Application) =>
   new Command('doctor')
     .description('check settings, database, migrations and folders, and report what to do')
-    .option('--security', 'check the security instead: transport, secrets, API keys and file modes')
     .option('--json', 'print the findings as JSON')
     .addCommand(createDoctorScimCommand())
     .addHelpText('after', '\nExit codes: 0 no check failed, 1 a check failed, 2 invalid usage.')
-    .action(async ({ security, json }: { security?: true; json?: true }) => {
+    .action(async ({ json }: { json?: true }) => {
       const findings: Finding[] = [];
-      for await (const finding of runChecks(application, security === true)) {
+      for await (const finding of runChecks(application)) {
         findings.push(finding);
         const { level, subject, message } = finding;
         if (!json) process.stdout.write(`${level.padEnd(4)}  ${subject.padEnd(14)}  ${message}\n`);
@@ -79,9 +49,8 @@ export const createDoctorCommand = (application: Application) =>
  * Runs the checks one after another. Yields the findings of each check immediately, because the next check can take
  * long.
  */
-async function* runChecks(application: Application, security: boolean): AsyncGenerator<Finding> {
-  const { node } = process.versions;
-  yield* security ? checkNodeSupport(node, now().slice(0, 10)) : checkNode(node);
+async function* runChecks({ entities }: Application): AsyncGenerator<Finding> {
+  yield* checkNode(process.versions.node);
   let env: Env;
   const misspelt = findMisspeltVariables();
   yield* misspelt.flatMap((text) => warn('settings', `${text}. Rename or remove it`));
@@ -90,15 +59,15 @@ async function* runChecks(application: Application, security: boolean): AsyncGen
   } catch (error) {
     return yield* toSettingsFindings(error);
   }
-  if (!security && misspelt.length === 0) yield* ok('settings', 'all valid');
+  if (misspelt.length === 0) yield* ok('settings', 'all valid');
   let files: DatabaseFiles | undefined;
   try {
-    for (const [subject, check] of security ? SECURITY_CHECKS : CHECKS) {
+    for (const [subject, check] of CHECKS) {
       // Claims the files before SQLite opens them, because they may not belong together.
-      if (OPEN_DATABASE.includes(check)) files = await claimDatabase(env, 'read');
+      if (check === checkDatabase) files = await claimDatabase(env, 'read');
       if (files?.loss !== undefined)
         yield* fail('database', `${files.loss} The service starts a new epoch at its next start`);
-      yield* await runCheck(subject, () => check(env, application.entities));
+      yield* await runCheck(subject, () => check(env, entities));
       files?.release();
       files = undefined;
     }

@@ -60,7 +60,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   migrate: ['rollcall migrate'],
   backup: ['rollcall backup /srv/backup/rollcall.gz'],
   restore: ['rollcall restore /srv/backup/rollcall.gz --check'],
-  doctor: ['rollcall doctor', 'rollcall doctor --security'],
+  doctor: ['rollcall doctor'],
   'doctor scim': ['rollcall doctor scim --profile entra --url https://users.example.org'],
 };
 

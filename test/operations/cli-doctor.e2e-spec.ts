@@ -60,7 +60,6 @@ test('doctor reports only ok findings after the first start', async () => {
       /host +127\.0\.0\.1:\d+ +1\d\.\S+ +no cluster, writable +innodb_flush_log_at_trx_commit=\d /,
     );
   expect(well.out).toMatch(/webmasters +1 active\n/);
-  // Only --security reports that a key without scopes is risky.
   expect(well.out).toMatch(/api keys +1 usable, 0 of them limited by scopes\n/);
   expect(readdirSync(database.folder).filter((name) => !name.endsWith('-owner'))).toEqual(before);
 });
