@@ -49,7 +49,6 @@ test.each<[keyof typeof SETTINGS, string, unknown]>([
   ['IMPORT_CRON', '*/5 6-20 * * MON-FRI', '*/5 6-20 * * MON-FRI'],
   ['IMPORT_TIME_ZONE', 'Europe/London', 'Europe/London'],
   ['LOG_LEVEL', 'silent', 'silent'],
-  ['LOG_FORMAT', 'pretty', 'pretty'],
 ])('the setting %s=%s is accepted', (name, value, setting) => {
   expect(read({ [name]: value }, name)).toEqual(setting);
 });
@@ -117,7 +116,6 @@ const REFUSED: Record<string, string[]> = {
   AUDIT_SEAL_KEY: ['short', 'x'.repeat(129), `${'k'.repeat(32)},short`, 'ä'.repeat(32)],
   TRUST_PROXY: ['true', 'everybody', 'loopback;10.0.0.1'],
   LOG_LEVEL: ['loud', 'INFO'],
-  LOG_FORMAT: ['colourful', 'JSON'],
 };
 
 describe.each(Object.entries(REFUSED))('the setting %s', (name, values) => {

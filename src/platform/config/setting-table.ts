@@ -324,11 +324,6 @@ export const SETTINGS = {
     createEnumType('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',
   ),
-  /**
-   * Format of the log: json (one JSON object per line) or pretty (readable text). Unset: pretty on a terminal,
-   * otherwise json.
-   */
-  LOG_FORMAT: defineOptional(createEnumType('pretty', 'json')),
 };
 
 export type SettingValues = {

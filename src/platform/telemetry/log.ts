@@ -8,8 +8,6 @@ import { maskSecrets } from '../common/secrets.js';
 import { replaceHidden } from '../common/text.js';
 import { isoNow } from '../common/time.js';
 import { type RequestObserver, type RequestResult, getPath } from './observe.js';
-import { styleText } from 'node:util';
-import { isObject, tryParseJson } from '../common/json.js';
 
 /** Maximum characters of one write. Writes of this size stay atomic in a pipe that several instances share. */
 const MAX_BUFFERED = 2048;
@@ -146,22 +144,19 @@ export function ignoreOutputErrors(): void {
 }
 
 /**
- * Writes one JSON line per event to standard output, or to standard error for commands. A terminal gets readable text
- * instead. Bodies, headers and query strings are never logged, because they contain secrets. Credentials in other texts
- * are masked. Lines of requests are written in batches, once per iteration of the event loop.
+ * Writes one JSON line per event to standard output, or to standard error for commands. Bodies, headers and query
+ * strings are never logged, because they contain secrets. Credentials in other texts are masked. Lines of requests are
+ * written in batches, once per iteration of the event loop.
  */
 @Injectable()
 export class Log implements RequestObserver {
   private readonly pino: Logger;
-  private readonly format: Env['LOG_FORMAT'];
   /** JSON of the fields that every line contains: the process id if there are several instances. */
   private readonly baseFields: string;
   private output = new LogOutput(process.stdout.fd);
-  private isTerminal = process.stdout.isTTY;
   private buffered = '';
 
-  constructor({ LOG_LEVEL: level, LOG_FORMAT: format, WORKERS }: Env) {
-    this.format = format;
+  constructor({ LOG_LEVEL: level, WORKERS }: Env) {
     const base = WORKERS > 1 ? { pid: process.pid } : null; // the process id identifies the instance
     this.baseFields = base ? `"pid":${base.pid},` : '';
     const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
@@ -175,7 +170,6 @@ export class Log implements RequestObserver {
   /** Writes to standard error from now on, because a command writes its result to standard output. */
   useStderr(): void {
     this.output = new LogOutput(process.stderr.fd);
-    this.isTerminal = process.stderr.isTTY;
   }
 
   onRequestEnd(req: Request, _response: Response, ms: number, outcome: RequestResult): void {
@@ -219,9 +213,7 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  private add(logged: string): void {
-    const isPretty = this.format === undefined ? this.isTerminal : this.format === 'pretty';
-    const line = isPretty ? formatPrettyLine(logged, this.isTerminal) : logged;
+  private add(line: string): void {
     if (this.buffered.length + line.length > MAX_BUFFERED) this.write();
     if (this.buffered === '') setImmediate(this.write.bind(this));
     this.buffered += line;
@@ -258,49 +250,3 @@ const getSenderFields = ({ actor, ip }: Partial<Request>) => ({
   ...(actor && { actor_kind: actor.kind, actor_id: actor.id }),
   ip,
 });
-
-const LEVELS: Readonly<Record<string, { name: string; color: 'dim' | 'green' | 'yellow' | 'red' }>> = {
-  10: { name: 'TRACE', color: 'dim' },
-  20: { name: 'DEBUG', color: 'dim' },
-  30: { name: 'INFO', color: 'green' },
-  40: { name: 'WARN', color: 'yellow' },
-  50: { name: 'ERROR', color: 'red' },
-  60: { name: 'FATAL', color: 'red' },
-};
-const NAME_LENGTH = 5;
-const SERVER_FAULT = 500;
-
-/**
- * Formats a JSON log line for people: local time, level, message and the other fields. A line that is not JSON stays
- * unchanged.
- */
-export function formatPrettyLine(line: string, isColored: boolean): string {
-  const event = tryParseJson(line);
-  if (!isObject(event)) return line;
-  const { level, time, msg, stack, ...fields } = event;
-  const { name, color } = LEVELS[String(level)] ?? { name: String(level), color: 'dim' };
-  const applyStyle = (style: 'dim' | 'green' | 'yellow' | 'red' | 'bold', text: string): string =>
-    isColored ? styleText(style, text, { validateStream: false }) : text;
-  const what = msg === 'request' ? formatRequest(fields) : String(msg);
-  const isBad = typeof fields['status'] === 'number' && fields['status'] >= SERVER_FAULT;
-  const shown = Object.entries(msg === 'request' ? getOtherFields(fields) : fields).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  const frames = Array.isArray(stack) ? stack.map((frame) => `    at ${String(frame)}\n`).join('') : '';
-  const head = `${applyStyle('dim', formatClock(time))} ${applyStyle(isBad ? 'red' : color, name.padEnd(NAME_LENGTH))} ${applyStyle('bold', replaceHidden(what))}`;
-  return `${[head, ...(shown.length > 0 ? [applyStyle('dim', replaceHidden(shown.join(' ')))] : [])].join('  ')}\n${frames}`;
-}
-
-function formatClock(time: unknown): string {
-  const date = new Date(String(time));
-  if (Number.isNaN(date.getTime())) return String(time);
-  return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
-}
-
-const formatRequest = ({ method, path, status, aborted, ms }: Record<string, unknown>): string =>
-  `${String(method)} ${String(path)} ${aborted === true ? 'aborted' : String(status)} ${String(ms)} ms`;
-
-function getOtherFields(fields: Record<string, unknown>) {
-  const { method: _m, path: _p, status: _s, aborted: _a, ms: _t, ...others } = fields;
-  return others;
-}
