@@ -1,7 +1,7 @@
 // Bundles build/ with its packages into dist/, one file per program. Without bundles Node.js would read about 2,000
 // files, which takes half of the time to the first response.
 import { build } from 'esbuild';
-import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { EXTERNALS } from './externals.mjs';
 
 /**
@@ -75,5 +75,4 @@ export async function bundleService() {
     const isProgram = path.endsWith('.js');
     writeFileSync(path, isProgram ? escapeText(text) : text, { mode: isProgram ? 0o755 : 0o644 });
   }
-  copyFileSync('src/docs-script.mjs', 'dist/docs-script.mjs');
 }

@@ -1,23 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { readFileSync } from 'node:fs';
 import { GUIDES } from './operations/health/guides.js';
 import { FORM, type Operation, type SchemaObject, listOperations } from './platform/openapi/document.js';
 
 /** The OpenAPI document as shown on the page `/docs`. Clients get the unchanged document. */
-
-/** Paths under `/api/0.3/` that the page lists first, in the order of typical use. */
-const PATHS = `
-  sessions/login users/search users users/{user_id} users/me users/{user_id}/history imports imports/preview
-  imports/{import_id} imports/{import_id}/rows imports/{import_id}/apply imports/{import_id}/reject
-  imports/{import_id}/cancel imports/{import_id}/revert imports/{import_id}/failed.csv
-`
-  .trim()
-  .split(/\s+/);
-
-function displayOrderOf(path: string): number {
-  const rank = PATHS.indexOf(path.replace('/api/0.3/', ''));
-  return rank === -1 ? PATHS.length : rank;
-}
 
 /**
  * Returns the document as the page shows it. Default values and examples of optional parameters move to the
@@ -36,9 +21,6 @@ export function toPageDocument(document: OpenAPIObject): OpenAPIObject {
     }
     removeRepeatedErrorExamples(operation);
   }
-  copy.paths = Object.fromEntries(
-    Object.entries(copy.paths).toSorted(([a], [b]) => displayOrderOf(a) - displayOrderOf(b)),
-  );
   const guides = Object.keys(GUIDES).map((name) => `[${name}](/guides/${name})`);
   copy.info.description = `${copy.info.description ?? ''}\n\nGuides: ${guides.join(' · ')}`;
   return copy;
@@ -92,6 +74,3 @@ function removeRepeatedErrorExamples({ responses }: Operation): void {
     if (response !== kept) delete response.content;
   }
 }
-
-/** Reads the script of the page. Its path relative to this file is the same in the source and in the bundle. */
-export const readScript = (): string => readFileSync(new URL('./docs-script.mjs', import.meta.url), 'utf8');

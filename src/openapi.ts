@@ -2,7 +2,7 @@ import { type INestApplication, NotFoundException } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NextFunction, Request, Response } from 'express';
 import { readFileSync } from 'node:fs';
-import { toPageDocument, readScript } from './docs-page.js';
+import { toPageDocument } from './docs-page.js';
 import { VERSION } from './platform/common/version.js';
 import { completeDocument, listOperations } from './platform/openapi/document.js';
 import { REQUIRED_SCOPE, applyRouteDocs } from './platform/openapi/route-docs.js';
@@ -82,7 +82,6 @@ const SERVED: ReadonlySet<string> = new Set(
 
 /** Serves the OpenAPI file and Swagger UI. Reads the committed file, because creating it would block other requests. */
 export function serveDocs(app: INestApplication): void {
-  const script = readScript();
   const readDocument = (): OpenAPIObject => {
     const document = JSON.parse(readFileSync(FILE, 'utf8')) as OpenAPIObject;
     Object.assign(document.components?.securitySchemes?.['session'] ?? {}, {
@@ -91,9 +90,6 @@ export function serveDocs(app: INestApplication): void {
     return document;
   };
   let json: Buffer | undefined;
-  app.use('/docs/page.js', (_request: Request, response: Response) => {
-    response.type('text/javascript').send(script);
-  });
   app.use('/docs', ({ path }: Request, _response: Response, next: NextFunction) => {
     next(SERVED.has(path) ? undefined : new NotFoundException());
   });
@@ -103,8 +99,6 @@ export function serveDocs(app: INestApplication): void {
   SwaggerModule.setup('docs', app, () => toPageDocument(readDocument()), {
     raw: false,
     customSiteTitle: 'Rollcall API',
-    customCss: STYLE,
-    customJs: '/docs/page.js',
     swaggerOptions: {
       displayRequestDuration: true,
       defaultModelsExpandDepth: -1,
@@ -114,6 +108,3 @@ export function serveDocs(app: INestApplication): void {
     },
   });
 }
-
-const STYLE =
-  '#who { margin: 0; padding: 0.5em 1.5em; font: 14px sans-serif; background: #fff3cd; color: #222 }';

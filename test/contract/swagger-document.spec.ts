@@ -35,24 +35,6 @@ test('the import form in Swagger UI begins with dry_run and file', () => {
   expect(parameters.filter(({ name }: Json) => name in properties)).toEqual([]);
 });
 
-test.each([
-  ['users', ['get users/search', 'post users', 'put users/{user_id}', 'get users/export.csv']],
-  [
-    'imports',
-    [
-      'post imports',
-      'post imports/{import_id}/apply',
-      'post imports/{import_id}/revert',
-      'get import_profiles',
-    ],
-  ],
-])('Swagger UI sorts the operations on %s by typical use', (tag, inOrder) => {
-  const places = operations
-    .filter(({ tags }) => tags.includes(tag))
-    .map(({ method, path }) => `${method} ${path.replace('/api/0.3/', '')}`);
-  expect(places.filter((place) => inOrder.includes(place))).toEqual(inOrder);
-});
-
 test('each operation in Swagger UI shows one error example', () => {
   for (const { operationId, responses } of operations) {
     const errors = Object.keys(responses).filter((status) => Number(status) >= 400);

@@ -59,7 +59,6 @@ beforeAll(async () => {
   await symlink(`${ROOT}node_modules`, `${root}node_modules`);
   for (const [file, edits] of Object.entries(EDITS)) await edit(`${root}src/${file}`, edits);
   await build();
-  await cp(`${ROOT}src/docs-script.mjs`, `${root}dist/docs-script.mjs`);
   database = await createDatabase();
   service = await Process.startService(
     { ...envOf(database), BOOTSTRAP_API_KEY: API_KEY, MIGRATE_ON_START: 'true' },
