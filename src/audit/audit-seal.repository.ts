@@ -226,6 +226,19 @@ export class AuditSealRepository {
     return (await this.database.queryOne(sql, [from, until])) !== undefined;
   }
 
+  /**
+   * Returns the id of the first event before `until` that records the start of an import, if that import has events from
+   * `until` to `end`.
+   */
+  async findFirstStart(until: string, end: string): Promise<string | undefined> {
+    const sql = `SELECT MIN(started.id) AS first FROM audit_events AS started
+      WHERE started.action = 'import.created' AND started.id < ? AND EXISTS (
+        SELECT 1 FROM audit_events AS e WHERE e.actor_id = started.target_id AND e.id >= ? AND e.id < ?)`;
+    return (
+      (await this.database.queryOne<{ first: string | null }>(sql, [until, until, end]))?.first ?? undefined
+    );
+  }
+
   /** Finds event ids that are not stored as text. Returns up to `MAX_INVALID` of them, in hexadecimal. */
   async findInvalidEventIds(): Promise<string[]> {
     const found = await this.database.scan<{ at: string }>(

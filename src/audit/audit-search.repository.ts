@@ -3,6 +3,7 @@ import { toMillis } from '../platform/common/time.js';
 import {
   indexHintOf,
   type Clause,
+  type Sql,
   toClause,
   joinClauses,
   orderedJoinOperatorOf,
@@ -11,7 +12,7 @@ import {
   buildWhere,
 } from '../platform/database/engine/sql.js';
 import type { AuditFilter } from './audit.query.js';
-import { MIN_ID, MAX_ID, toFirstId, toExclusiveBound } from './audit-event.js';
+import { MIN_ID, MAX_ID, isEventId, toFirstId, toExclusiveBound } from './audit-event.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
@@ -36,7 +37,16 @@ const INDEXES = {
 
 const indexNameOf = ({ column }: IndexedFilter): string => INDEXES[column];
 
-const RUNS_OF_PERSON = 'SELECT DISTINCT run_id FROM audit_runs WHERE person_id = ?';
+/** Condition for the events that record who started or approved an import. */
+const IS_RUN_STEP = "action IN ('import.created', 'import.approved')";
+
+/**
+ * Builds the SELECT for the imports that a user or an API key started or approved. Reads the events of all imports,
+ * because one user or key may have many more events than there are imports.
+ */
+const buildRunsOfPerson = (sql: Sql): string =>
+  `SELECT DISTINCT target_id AS run_id FROM audit_events${indexHintOf(sql, INDEXES.action)}
+   WHERE ${IS_RUN_STEP} AND actor_id = ?`;
 
 /** Converts the time range and the cursor of a query to a range of event ids. */
 function toIdRange({ since, until }: AuditFilter, after: string | undefined): IdRange {
@@ -53,19 +63,23 @@ function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter
   ];
 }
 
-function buildOtherConditions(filter: AuditFilter, chosen: IndexedFilter | undefined): Clause | undefined {
+function buildOtherConditions(
+  sql: Sql,
+  filter: AuditFilter,
+  chosen: IndexedFilter | undefined,
+): Clause | undefined {
   const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
-  const conditions = [...others.map(toCondition), ...toUnindexedConditions(filter)];
+  const conditions = [...others.map((each) => toCondition(sql, each)), ...toUnindexedConditions(filter)];
   if (conditions.length === 0) return undefined;
   const bracketed = conditions.map(({ sql, params }) => toClause(`(${sql})`, ...params));
   return joinClauses(bracketed, ' AND ');
 }
 
-function toCondition({ column, values }: IndexedFilter): Clause {
+function toCondition(database: Sql, { column, values }: IndexedFilter): Clause {
   const equal = toClause(`${column} IN (${toPlaceholders(values.length)})`, ...values);
   if (column !== 'actor_id') return equal;
   const [party = ''] = values;
-  return toClause(`${equal.sql} OR actor_id IN (${RUNS_OF_PERSON})`, ...equal.params, party);
+  return toClause(`${equal.sql} OR actor_id IN (${buildRunsOfPerson(database)})`, ...equal.params, party);
 }
 
 function toUnindexedConditions({ actor_kind, field }: AuditFilter): Clause[] {
@@ -116,7 +130,7 @@ export class AuditSearchRepository {
   async *readMatchingEvents(filter: AuditFilter, after: string | undefined, size: number, columns = COLUMNS) {
     const range = toIdRange(filter, after);
     const indexed = await this.chooseFilter(filter, range);
-    const others = buildOtherConditions(filter, indexed);
+    const others = buildOtherConditions(this.database, filter, indexed);
     const sources = await this.findSources(indexed, range);
     let found: Rows = [];
     while (sources.length > 0) {
@@ -147,11 +161,20 @@ export class AuditSearchRepository {
     return selectWhereIn<AuditEventEntity>(this.database, uuids, toSql);
   }
 
+  /** Finds the events that record who started and approved these imports, oldest first. */
+  async findRunSteps(runs: readonly string[]): Promise<Rows> {
+    const from = `FROM audit_events${indexHintOf(this.database, INDEXES.target_id)}`;
+    const toSql = (list: string) =>
+      `SELECT ${COLUMNS} ${from} WHERE target_id IN (${list}) AND ${IS_RUN_STEP}`;
+    const rows = await selectWhereIn<AuditEventEntity>(this.database, runs.filter(isEventId), toSql);
+    return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
   /** Counts the events that match a filter. If `exact` is false, there may be more events than `count`. */
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     const range = toIdRange(filter, undefined);
     const indexed = await this.chooseFilter(filter, range);
-    if (!buildOtherConditions(filter, indexed)) {
+    if (!buildOtherConditions(this.database, filter, indexed)) {
       const count = await this.countFiltered(indexed, range);
       return { count, exact: count < MAX_COUNT };
     }
@@ -186,10 +209,10 @@ export class AuditSearchRepository {
     }
     if (indexed?.column !== 'actor_id') return count;
     const [party = ''] = indexed.values;
-    const sql = `SELECT e.id FROM (${RUNS_OF_PERSON}) AS runs
+    const sql = `SELECT e.id FROM (${buildRunsOfPerson(this.database)}) AS runs
       ${orderedJoinOperatorOf(this.database)} audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))} ON e.actor_id = runs.run_id
       WHERE e.id >= ? AND e.id < ? LIMIT ?`;
-    const rows = await this.database.query(sql, [party, range.low, range.high, MAX_COUNT - count]);
+    const rows = await this.database.scan(sql, [party, range.low, range.high, MAX_COUNT - count]);
     return count + rows.length;
   }
 
@@ -201,7 +224,7 @@ export class AuditSearchRepository {
     const runs = await this.database.scan<{ run_id: string; newest: string | null }>(
       `SELECT run_id, (SELECT e.id FROM audit_events AS e${indexHintOf(this.database, indexNameOf(indexed))}
          WHERE e.actor_id = runs.run_id AND e.id < ? ORDER BY e.id DESC LIMIT 1) AS newest
-       FROM (${RUNS_OF_PERSON}) AS runs`,
+       FROM (${buildRunsOfPerson(this.database)}) AS runs`,
       [range.high, party],
     );
     const others = runs.flatMap(({ run_id, newest }) => {

@@ -22,19 +22,6 @@ export class AuditEventEntity {
   @Column(text(64)) ip!: string;
 }
 
-export type RunPart = 'started' | 'approved';
-
-/** Party that started or approved an import. Stored once per run, because a run can write many events. */
-@Entity('audit_runs', { withoutRowid: true })
-@Index('ix_audit_runs_person', ['person_id', 'run_id'])
-export class AuditRunEntity {
-  @PrimaryColumn(uuid()) run_id!: string;
-  @PrimaryColumn(ascii(16)) part!: RunPart;
-  /** `key`, `user` or `system`. */
-  @Column(ascii(16)) person_kind!: string;
-  @Column({ ...uuid(), nullable: true }) person_id!: string | null;
-}
-
 /** Seal over the events from the end of the previous seal to `until_id` (exclusive), and over late events (ADR 19). */
 @Entity('audit_seals')
 @Index('ix_audit_seals_until', ['until_id'])

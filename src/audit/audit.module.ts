@@ -4,10 +4,8 @@ import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames } from './audit-names.service.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
-import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSealRepository } from './audit-seal.repository.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
-import { RunVerifier } from './run-verifier.service.js';
 import { SealVerifier } from './seal-verifier.service.js';
 import { Sealer } from './sealer.service.js';
 
@@ -16,14 +14,12 @@ import { Sealer } from './sealer.service.js';
   providers: [
     AuditService,
     AuditNames,
-    AuditRunsRepository,
     AuditSearchRepository,
     AuditSealRepository,
     AuditCounts,
     AuditCountsRepository,
     Sealer,
     SealVerifier,
-    RunVerifier,
   ],
   exports: [AuditCounts, AuditNames, AuditService, Sealer, SealVerifier],
 })

@@ -12,7 +12,7 @@ import { truncate } from '../platform/common/text.js';
 import { timeOf, createOrderedUuids } from '../platform/common/uuid.js';
 import { Env } from '../platform/config/env.js';
 import { isUnixAddress, toNetwork } from '../platform/http/request-headers.js';
-import { AuditEventEntity, type AuditRunEntity } from './audit.entity.js';
+import { AuditEventEntity } from './audit.entity.js';
 import {
   type ACTOR_KINDS,
   type AuditAction,
@@ -28,7 +28,6 @@ import {
 import type { AuditFilter } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames } from './audit-names.service.js';
-import { AuditRunsRepository } from './audit-runs.repository.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
 import { Sealer } from './sealer.service.js';
 
@@ -68,7 +67,6 @@ export class AuditService {
   constructor(
     @Inject(DATABASE) private readonly database: Database,
     private readonly rows: AuditSearchRepository,
-    private readonly runs: AuditRunsRepository,
     private readonly names: AuditNames,
     private readonly sealer: Sealer,
     private readonly counts: AuditCounts,
@@ -121,12 +119,10 @@ export class AuditService {
   }
 
   async recordRunStart(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
-    await this.runs.saveParty(tx, id, 'started', caller);
     await recordEvents(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
   }
 
   async recordRunApproval(tx: Sql, caller: Caller, id: string): Promise<void> {
-    await this.runs.saveParty(tx, id, 'approved', caller);
     await recordEvents(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
   }
 
@@ -174,14 +170,13 @@ export class AuditService {
       yield await this.toRecords(rows);
   }
 
-  /** Deletes old counts, events older than AUDIT_RETENTION_DAYS, and the parties of imports without a run or event. */
+  /** Deletes old counts, and events older than AUDIT_RETENTION_DAYS. */
   async purge(): Promise<void> {
     await this.counts.purge();
     const until = await this.sealer.findPurgeBound();
     if (until === undefined) return;
     while (await this.deleteOldest(until)) await setImmediate();
     await this.sealer.cleanUpPurgedSeals();
-    await this.runs.purge(until);
   }
 
   /** Deletes a batch of the oldest events with an id less than `until`. @returns false if no such event is left. */
@@ -197,7 +192,7 @@ export class AuditService {
 
   private async toRecords(rows: readonly AuditEventEntity[]): Promise<AuditRecord[]> {
     const runs = rows.flatMap((row) => (row.actor_kind === 'import' ? (row.actor_id ?? []) : []));
-    const partiesByRun = groupByRun(await this.runs.findParties([...new Set(runs)]));
+    const partiesByRun = groupByRun(await this.rows.findRunSteps([...new Set(runs)]));
     return rows.map((row) => toRecord(row, partiesByRun));
   }
 }
@@ -249,11 +244,12 @@ function createTooBroadError(filter: AuditFilter): ProblemError {
   return new ProblemError('search_too_broad', `${fault}. ${remedy}.`);
 }
 
-function groupByRun(rows: readonly AuditRunEntity[]): ReadonlyMap<string, RunParties> {
+/** Groups the parties that started and approved imports. An approval replaces an earlier approval of the import. */
+function groupByRun(steps: readonly AuditEventEntity[]): ReadonlyMap<string, RunParties> {
   const partiesByRun = new Map<string, RunParties>();
-  for (const { run_id, part, person_kind: kind, person_id: id } of rows) {
-    const field = part === 'started' ? 'started_by' : 'approved_by';
-    partiesByRun.set(run_id, { ...partiesByRun.get(run_id), [field]: { kind, id } });
+  for (const { target_id: run, action, actor_kind: kind, actor_id: id } of steps) {
+    const field = action === 'import.created' ? 'started_by' : 'approved_by';
+    partiesByRun.set(run, { ...partiesByRun.get(run), [field]: { kind, id } });
   }
   return partiesByRun;
 }

@@ -18,7 +18,6 @@ import {
   type RowFault,
   RowFaults,
 } from './seal-faults.js';
-import { type Bounds, RunVerifier, type EventCheck } from './run-verifier.service.js';
 import { LATE_MILLIS, Members, NO_SEAL, RowsHash, SealKeys } from './seal.js';
 
 interface SealFault {
@@ -53,7 +52,6 @@ interface State {
   faults: RowFaults;
   times: SealingTimes;
   open: string; // events with smaller ids can no longer be sealed as late events
-  runs: EventCheck;
 }
 
 /** Verifies all events against their seals, event by event, in constant memory. */
@@ -64,7 +62,6 @@ export class SealVerifier {
   constructor(
     private readonly env: Env,
     private readonly seals: AuditSealRepository,
-    private readonly runs: RunVerifier,
     private readonly names: AuditNames,
   ) {}
 
@@ -75,24 +72,14 @@ export class SealVerifier {
    */
   async verify(expected?: SealRef): Promise<AuditReport> {
     const last = await this.seals.findLast();
-    const first = await this.seals.find(1);
     const faults = new RowFaults();
-    const bounds: Bounds = {
-      findDeletionBound: () => this.findDeletionBound(),
-      first: first ? toFirstId(toMillis(first.sealed)) : MAX_ID,
-    };
     const state: State = {
       verdict: createVerdict(last),
       faults,
       times: new SealingTimes(),
       open: last ? findFirstLateId(last.sealed, now()) : MAX_ID,
-      runs: this.runs.startCheck(faults, bounds),
     };
     const fault = (await this.verifySeals(state, last, expected)) ?? (await this.findMissingStart(last));
-    if (!fault) {
-      await state.runs.finish();
-      await this.runs.verify(faults, bounds);
-    }
     const { count: bad_count, named: bad } = faults;
     const eventFault = bad[0] ? toFault(`the event ${bad[0].id} ${bad[0].message}`) : null;
     return { ...state.verdict, fault: fault ?? eventFault, bad_count, bad };
@@ -183,13 +170,12 @@ export class SealVerifier {
     from: string,
     isMember: (id: string) => boolean,
     isPurged: boolean,
-    { faults, open, verdict, runs }: State,
+    { faults, open, verdict }: State,
   ): Promise<RowsHash> {
     const hash = new RowsHash();
     const late = await this.seals.findLateIds(from, until);
     for await (const read of this.seals.readEvents(from, until)) {
       const { row, hasId } = read;
-      await runs.add(row);
       faults.validateFormat(read);
       if (!hasId || !isEventId(row.id) || late.has(row.id)) continue;
       if (isMember(row.id)) hash.add(row);
@@ -232,11 +218,10 @@ export class SealVerifier {
     return undefined;
   }
 
-  private async verifyUnsealedEvents(from: string, { faults, verdict, runs }: State): Promise<void> {
+  private async verifyUnsealedEvents(from: string, { faults, verdict }: State): Promise<void> {
     const futureIds = await this.seals.findLateIds(from, undefined);
     for await (const read of this.seals.readEvents(from, undefined)) {
       const { row } = read;
-      await runs.add(row);
       if (!faults.validateFormat(read) || futureIds.has(row.id)) continue;
       if (isInFuture(row.id, now()))
         faults.add(row.id, 'was not written by the service: its time is in the future');

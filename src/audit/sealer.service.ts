@@ -299,14 +299,17 @@ export class Sealer implements BeforeApplicationShutdown {
 
   /**
    * Returns the number of the newest seal that contains only events older than AUDIT_RETENTION_DAYS. Returns 0 if there
-   * is no such seal.
+   * is no such seal. The start of an import is kept as long as the events of the import, because it says who is
+   * responsible for them.
    */
   private async findPurgeableSealNumber(last: Seal | undefined, millis: number): Promise<number> {
     const before = last?.purged ?? 0;
     const days = this.env.AUDIT_RETENTION_DAYS;
     if (days === undefined) return before;
     const oldest = toFirstId(millis - days * DAY_MILLIS);
-    return Math.max(before, (await this.repository.findLastNumberBefore(oldest)) ?? 0);
+    const future = findFirstFutureId(toDbTime(new Date(millis)));
+    const start = await this.repository.findFirstStart(oldest, future);
+    return Math.max(before, (await this.repository.findLastNumberBefore(start ?? oldest)) ?? 0);
   }
 }
 

@@ -44,7 +44,7 @@ function toStoredForm(value: unknown): string {
 }
 
 /** SQL expression that converts a hexadecimal parameter to ASCII text. */
-export const textOfHex: Record<Dialect, string> = {
+const textOfHex: Record<Dialect, string> = {
   sqlite: 'CAST(unhex(?) AS TEXT)',
   mysql: '(CONVERT(UNHEX(?) USING ascii) COLLATE ascii_bin)',
 };

@@ -68,17 +68,3 @@ describe('verification of purged hours', () => {
     expect((await verify()).fault).toMatchObject({ seal: 2, message: 'its list of late events was changed' });
   });
 });
-
-describe('verification of the import starter', () => {
-  const insertStarter = (millis: number) =>
-    execute("INSERT INTO audit_runs VALUES (?, 'started', 'system', NULL)", [uuidv7({ msecs: millis })]);
-  test('accepts imports with purged events', async () => {
-    await insertStarter(END);
-    await insertStarter(END + HOUR + MINUTE);
-    expect(await verify()).toMatchObject({ fault: null, bad_count: 0 });
-  });
-  test('finds an event missing before its purge', async () => {
-    await insertStarter(Date.now() - (DAYS - 1) * DAY);
-    expect((await verify()).bad[0]?.message).toMatch(/without a matching event$/);
-  });
-});

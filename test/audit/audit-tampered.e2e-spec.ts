@@ -1,16 +1,14 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { v7 as uuidv7 } from 'uuid';
 import { setUpApp } from '../support/app/app.js';
 import { ENGINE } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
-import { DISGUISES, HOUR, MINUTE, SealedAudit, aRun, faultOf } from '../support/app/sealed-audit.js';
+import { DISGUISES, HOUR, MINUTE, SealedAudit, faultOf } from '../support/app/sealed-audit.js';
 
 /** Verification finds a change of any column of the audit tables, also in bytes that the SQLite driver does not return. */
 const app = setUpApp();
 const { seal, verify, execute, readSeals, insert, expectFault } = new SealedAudit(() => app);
 
 const OTHER = '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e10';
-const VERSION_4 = '00000000-0000-4000-8000-000000000000';
 const F64 = 'f'.repeat(64);
 const OLD_TIME = '2020-01-01 00:00:00.000';
 
@@ -42,7 +40,6 @@ const TABLES = {
     members: 'AAAAAAAA',
     members_hash: F64,
   },
-  audit_runs: { run_id: OTHER, part: 'other', person_kind: 'user', person_id: OTHER },
   audit_late_events: { id: OTHER, seal: 1, row_hash: F64 },
 };
 type Table = keyof typeof TABLES;
@@ -52,7 +49,6 @@ const columnsOf = (table: Table): string[] => Object.keys(TABLES[table]);
 const BEGIN = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;
 const hours: string[][] = [];
 let late: string;
-let run: string;
 let open: string;
 /** Rows of each table after sealing. */
 const stored = new Map<Table, Record<string, string | number | null>[]>();
@@ -63,7 +59,6 @@ beforeAll(async () => {
     if (hour === 1) [late] = (await insert(BEGIN + HOUR - MINUTE)) as [string];
     await seal(BEGIN + (hour + 1) * HOUR + 6 * MINUTE);
   }
-  run = await aRun(app);
   [open] = (await insert(Date.now())) as [string];
   await execute('UPDATE audit_events SET actor_id = ? WHERE id = ?', [OTHER, open]);
   for (const table of Object.keys(TABLES) as Table[])
@@ -120,12 +115,6 @@ const ROWS: [what: string, table: Table, where: () => string, fault: RegExp][] =
     () => `id = '${late}'`,
     /^[12]: its list of late events was changed$/,
   ],
-  ...['started', 'approved'].map((part): (typeof ROWS)[number] => [
-    `the user who ${part} an import`,
-    'audit_runs',
-    () => `run_id = '${run}' AND part = '${part}'`,
-    new RegExp(`^: the event .* is an import (whose|without) .* who ${part} it(: the record was removed)?$`),
-  ]),
 ];
 
 describe.each(ROWS)('audit verification of %s', (_, table, where, fault) => {
@@ -143,12 +132,8 @@ test('the fault for a changed event names the sealed hour', async () => {
 
 const buildSealInsert = (number: number) =>
   `INSERT INTO audit_seals SELECT ${columnsOf('audit_seals').join(', ').replace('number', String(number))} FROM audit_seals WHERE number = 2`;
-const buildPersonInsert = (id: string, part: string) =>
-  `INSERT INTO audit_runs VALUES ('${id}', '${part}', 'system', NULL)`;
-const insertApproval = () => [buildPersonInsert(uuidv7(), 'approved')];
 const EVENT_OUT = /^3: it covers 4 events, but 3 exist: events were removed$/;
 const LATE_CHANGED = /^2: its list of late events was changed$/;
-const ODD_PERSON = /a record in a format that the service does not write/;
 
 test.each<[what: string, fault: RegExp, statements: () => string[]]>([
   ['a removed event', EVENT_OUT, () => [`DELETE FROM audit_events WHERE id = '${hours[2]![3]!}'`]],
@@ -183,15 +168,6 @@ test.each<[what: string, fault: RegExp, statements: () => string[]]>([
     LATE_CHANGED,
     () => ['DELETE FROM audit_late_events', `DELETE FROM audit_events WHERE id = '${late}'`],
   ],
-  ...['started', 'approved'].map((part): [string, RegExp, () => string[]] => [
-    `a removed record of who ${part} an import`,
-    new RegExp(`an import without a record of who ${part} it: the record was removed$`),
-    () => [`DELETE FROM audit_runs WHERE part = '${part}'`],
-  ]),
-  ['an approval record of an import without events', /without a matching event$/, insertApproval],
-  ['an import record of unknown kind', ODD_PERSON, () => [buildPersonInsert(uuidv7({ msecs: 1 }), 'other')]],
-  ['an import whose id is a UUID of version 4', ODD_PERSON, () => [buildPersonInsert(VERSION_4, 'started')]],
-  ['an import whose id is not a UUID', ODD_PERSON, () => [buildPersonInsert('0', 'approved')]],
 ])('audit verification finds %s', async (_, fault, statements) => {
   expect(await findFault(...statements())).toMatch(fault);
 });
@@ -204,7 +180,6 @@ test('a separately stored seal reveals removed or rebuilt seals', async () => {
   expect((await verify(saved)).fault?.message).toContain('is missing');
   await execute('DELETE FROM audit_seals');
   await execute('DELETE FROM audit_late_events');
-  await execute('DELETE FROM audit_runs');
   await execute("UPDATE audit_events SET ip = '192.0.2.9'");
   await seal(Date.now());
   expect((await verify()).fault).toBeNull();
@@ -225,10 +200,6 @@ if (ENGINE === 'sqlite') {
   test.each(FORGED)('verification of %s finds column %s set to %s', async (_, column, form, table, where) => {
     const value = form.replace('{}', `COALESCE(${column}, 'x')`);
     await findFault(`UPDATE ${table} SET ${column} = ${value} WHERE ${where()}`);
-  });
-
-  test('verification finds a duplicate start record with a binary import id', async () => {
-    await findFault(`INSERT INTO audit_runs VALUES (CAST('${run}' AS BLOB), 'started', 'system', NULL)`);
   });
 
   test.each(['ff', 'f09f98', 'e282', 'c0', 'efbfbdff'])(

@@ -39,7 +39,7 @@ const findDrift = async () => {
 
 test('the tables match the entities after migrating up, down and up', async () => {
   await dataSource.runMigrations();
-  expect(await listTables()).toHaveLength(29);
+  expect(await listTables()).toHaveLength(28);
   expect(await findDrift()).toEqual([]);
   const counts = await dataSource.query<object[]>('SELECT name, value FROM user_counts ORDER BY name');
   expect(counts).toEqual(['Active', 'Blocked', 'webmasters'].map((name) => ({ name, value: 0 })));

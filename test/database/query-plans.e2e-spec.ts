@@ -45,7 +45,7 @@ const WALKS: [RegExp, string][] = [
     /SELECT u\.uuid, NULL AS page_key FROM users u (?!.*(JSON_EXTRACT|u\.uuid IN \(\?))/,
     'the export reads all users by their key',
   ],
-  [/FROM \(SELECT DISTINCT run_id FROM audit_runs/, 'one look-up for each import of a user'],
+  [/SELECT DISTINCT target_id AS run_id FROM audit_events/, 'one look-up for each import'],
   [
     /^SELECT COUNT\(\*\) AS n FROM \(SELECT 1 FROM .* LIMIT 10000\) AS part/,
     'counts at most 10,000 matches of each condition of a broad search',

@@ -13,7 +13,7 @@ const VOLATILE: Readonly<Record<string, readonly string[]>> = {
 };
 const TABLES =
   `users user_identifiers user_roles user_words import_runs import_rows import_file_parts import_profiles
-  audit_events audit_runs key_deactivations`.split(/\s+/);
+  audit_events key_deactivations`.split(/\s+/);
 /** Targets of the audit events in an image. Events of other targets are about starts of the service. */
 const TARGETS = ['user', 'import', 'import_profile'];
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;

@@ -1,11 +1,9 @@
 import { expect } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
-import { AuditService } from '../../../src/audit/audit.service.js';
 import type { SealedRow } from '../../../src/audit/seal.js';
 import { type AuditReport, SealVerifier } from '../../../src/audit/seal-verifier.service.js';
 import { Sealer } from '../../../src/audit/sealer.service.js';
 import type { Sql } from '../../../src/platform/database/engine/sql.js';
-import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
 import type { TestApp } from './app.js';
 import { databaseOf } from './people.js';
 
@@ -49,18 +47,6 @@ export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Prom
 
 /** SQL expressions that store a changed value in SQLite, although a driver reads the same text. */
 export const DISGUISES = ["{} || char(0) || 'x'", 'CAST({} AS BLOB)', '{} || char(0)'];
-
-/** Records the start and the approval of an import in the audit. @returns the id of the import. */
-export async function aRun({ app }: TestApp): Promise<string> {
-  const caller = { actor: { kind: 'system', id: null }, requestId: 'r', ip: '' } as const;
-  const run = uuidv7();
-  const audit = app.get(AuditService);
-  await app.get(TransactionRunner).run(async (tx) => {
-    await audit.recordRunStart(tx, caller, run, []);
-    await audit.recordRunApproval(tx, caller, run);
-  });
-  return run;
-}
 
 /**
  * Returns a time when the current hour and `more` further hours can be sealed. It is counted from the start of the

@@ -1,7 +1,7 @@
 import { NO_CHANGES } from '../../../src/platform/common/field-changes.js';
 import { toJson } from '../../../src/platform/common/json.js';
 import { v7 as uuidv7 } from 'uuid';
-import { AuditEventEntity, AuditRunEntity } from '../../../src/audit/audit.entity.js';
+import { AuditEventEntity } from '../../../src/audit/audit.entity.js';
 import { now, addSeconds, toMillis } from '../../../src/platform/common/time.js';
 import { type Sql, insertRows } from '../../../src/platform/database/engine/sql.js';
 import { TransactionRunner } from '../../../src/platform/database/transaction-runner.js';
@@ -43,7 +43,7 @@ export async function seedHistory({ app }: TestApp, count: number): Promise<void
     await insertRows(tx, LoginFailureEntity, buildList(count, aLoginFailure));
     await insertRows(tx, IdempotencyEntity, buildList(count, anIdempotentRequest));
     await insertRuns(tx, count);
-    await insertRows(tx, AuditRunEntity, buildList(RUNS, anAuditRun));
+    await insertRows(tx, AuditEventEntity, buildList(RUNS, aRunStart));
   });
 }
 
@@ -82,14 +82,16 @@ function aSession(index: number): SessionEntity {
   };
 }
 
-/** Builds an audit row of a run that one user started. Index 0 is the big run. */
-const anAuditRun = (index: number): AuditRunEntity => ({
-  run_id:
-    index === 0 ? BIG_RUN : uuidv7(index < EXPIRED ? millisOf(toPastTime(index, HOUR), index) : undefined),
-  part: 'started',
-  person_kind: 'user',
-  person_id: BUSY_RUNNER,
-});
+/** Builds the audit event of the start of a run by one user. Index 0 is the big run. */
+const aRunStart = (index: number): AuditEventEntity =>
+  Object.assign(anAuditEvent(index + EXPIRED), {
+    actor_kind: 'user',
+    actor_id: BUSY_RUNNER,
+    action: 'import.created',
+    target_kind: 'import',
+    target_id: index === 0 ? BIG_RUN : uuidv7(),
+    changes: toJson([]),
+  });
 
 const aLoginFailure = (index: number): LoginFailureEntity => ({
   scope: sha256(`scope ${index}`),

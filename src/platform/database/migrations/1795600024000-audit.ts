@@ -23,16 +23,6 @@ export class Audit1795600024000 extends TableMigration {
         ix_audit_events_action: ['action', 'id'],
       },
     },
-    audit_runs: {
-      withoutRowid: true,
-      columns: {
-        run_id: key(uuid()),
-        part: key(ascii(16)),
-        person_kind: ascii(16),
-        person_id: optional(uuid()),
-      },
-      indices: { ix_audit_runs_person: ['person_id', 'run_id'] },
-    },
     audit_seals: {
       columns: {
         number: key(int()),
