@@ -1,6 +1,5 @@
 import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
 import { countChangedRows } from '../import/runs/import-row.js';
-import type { ScheduleDto } from '../import/import-schedule.dto.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
 import type { ImportPreviewDto } from '../import/mapping/import-preview.dto.js';
@@ -135,33 +134,6 @@ export function formatRun(run: ImportRunDto): string {
   };
   const known = Object.entries(facts).flatMap(([name, text]) => (text ? [[name, text]] : []));
   return `${formatSummary(run)}\n${toTable(known)}`;
-}
-
-const formatOptionalMinute = (time: string | null): string =>
-  time === null ? '-' : `${formatMinute(time)} UTC`;
-
-export function formatSchedule(schedule: ScheduleDto): string {
-  const { folder, pattern, cron, time_zone: zone, fault, overdue_hours: hours, files, datasets } = schedule;
-  if (folder === null) return 'There is no schedule. Set IMPORT_FOLDER and IMPORT_CRON.\n';
-  const facts = [
-    ['Folder', `${folder}${fault === null ? '' : ` (unavailable: ${fault})`}`],
-    ['Files', pattern],
-    ['Times', `${cron} (${zone})`],
-    ['Next', formatOptionalMinute(schedule.next_tick)],
-    ['Last', formatOptionalMinute(schedule.last_tick)],
-    ['Overdue', hours === null ? 'never' : `after ${hours} hours`],
-  ];
-  const waiting = files.map(({ name, size, modified, reason }) => {
-    return [name, size ?? '-', formatOptionalMinute(modified), reason];
-  });
-  const runs = datasets.map(({ dataset, last_run: { id, state }, last_completed: completed, overdue }) => {
-    return [dataset, id, state, formatOptionalMinute(completed), overdue ? 'overdue' : ''];
-  });
-  return [
-    toTable(facts),
-    toTable([['FILE', 'BYTES', 'CHANGED', 'WAITS BECAUSE'], ...waiting]),
-    toTable([['DATA SET', 'LAST RUN', 'STATE', 'LAST COMPLETED', ''], ...runs]),
-  ].join('\n');
 }
 
 export function formatRows(rows: readonly ImportRowDto[]): string {

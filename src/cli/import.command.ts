@@ -1,14 +1,13 @@
 import { Command } from 'commander';
 import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
-import type { ScheduleDto } from '../import/import-schedule.dto.js';
 import { RequestedOptions } from '../import/runs/import-options.js';
 import { RUNNABLE } from '../import/runs/run-states.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
-import { formatRows, formatRun, formatRuns, formatSchedule, formatSummary } from './import-output.js';
+import { formatRows, formatRun, formatRuns, formatSummary } from './import-output.js';
 import { type ImportSource, buildUpload, parseSource, previewImport } from './import-preview.js';
 import { assertReadable } from './named-file.js';
 import { EXIT, createProgressBar, print, printPage, writeTextTo } from './output.js';
@@ -209,9 +208,7 @@ export const createImportsCommand = (application: Application) => {
         application.runWithClient(flags, (service) => decideAndWait(service, id, kind, flags)),
       );
   return new Command('imports')
-    .description(
-      'list and show import runs and the schedule, and approve, reject, cancel, revert or correct runs',
-    )
+    .description('list and show import runs, and approve, reject, cancel, revert or correct runs')
     .addHelpText('afterAll', IMPORTS_CODES)
     .addCommand(
       createCommand('list', 'list runs, newest first')
@@ -245,15 +242,6 @@ export const createImportsCommand = (application: Application) => {
         .action((id: string, flags: Target, self: Command) =>
           printPage(application, flags, `imports/${id}/rows`, toQuery(RowsQuery, flags, self), formatRows),
         ),
-    )
-    .addCommand(
-      createCommand('schedule', 'show the schedule, and why each file in its folder waits').action(
-        (flags: Target) =>
-          application.runWithClient(flags, async (service) => {
-            const schedule = await service.requestJson<ScheduleDto>('GET', 'imports/schedule');
-            print(flags, schedule, formatSchedule(schedule));
-          }),
-      ),
     )
     .addCommand(createDecisionCommand('approve', 'apply', 'apply or approve a run, and wait until it ends'))
     .addCommand(createDecisionCommand('reject', 'reject', 'reject a plan or a run awaiting approval'))

@@ -34,7 +34,6 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'imports fix': [
     'rollcall imports fix 01a20567-510b-7784-96a9-af0ad60d9554 failed.csv --adopt-rows 12,17 --dry-run',
   ],
-  'imports schedule': ['rollcall imports schedule'],
   'profiles list': ['rollcall profiles list'],
   'profiles show': ['rollcall profiles show payroll --out payroll.json'],
   'profiles edit': ['EDITOR=nano rollcall profiles edit payroll'],
