@@ -20,8 +20,8 @@ export class ApiKeyEntity {
   /** Null if the key can be used from any network. */
   @Column({ ...longText(), nullable: true }) networks!: JsonText<string[]> | null;
   @Column(bool()) ignores_unknown_fields!: number;
-  /** Kind of the actor that created the key. Null for keys from earlier versions of the service. */
-  @Column({ ...ascii(10), nullable: true }) maker_kind!: string | null;
+  /** Kind of the actor that created the key. */
+  @Column(ascii(10)) maker_kind!: string;
   /** Uuid of the user, or id of the key, that created this key. Null if the service or its command line did. */
   @Column({ ...uuid(), nullable: true }) maker_id!: string | null;
   @Column({ ...text(64), nullable: true }) last_address!: string | null;

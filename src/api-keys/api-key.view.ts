@@ -10,8 +10,8 @@ import { stateOf } from './api-key.repository.js';
 
 class MakerDto {
   @ApiProperty({
-    enum: ['key', 'user', 'system', 'unknown'],
-    description: '`system`: the service or its command line. `unknown`: created by an earlier version.',
+    enum: ['key', 'user', 'system'],
+    description: '`system`: the service or its command line.',
   })
   kind!: string;
   @ApiProperty(NULLABLE_ID) id!: string | null;
@@ -81,7 +81,7 @@ export function presentApiKey(row: ApiKeyEntity, blown: ReadonlySet<string> = ne
     networks: networks && fromJson(networks),
     unknown_fields: row.ignores_unknown_fields === 1 ? 'ignore' : 'refuse',
     profile: row.profile ?? DEFAULT_PROFILE,
-    maker: { kind: row.maker_kind ?? 'unknown', id: row.maker_id },
+    maker: { kind: row.maker_kind, id: row.maker_id },
     created: toIso(row.created),
     expires: row.expires && toIso(row.expires),
     revoked: row.revoked && toIso(row.revoked),

@@ -41,10 +41,7 @@ export class RowFaults {
 function findFormatFault({ row: { id, time }, hasId, isIntact }: ReadRow): string | undefined {
   if (!hasId || !isEventId(id)) return INVALID_ID;
   if (!isIntact) return 'is stored in a format that the service does not write: it was changed';
-  // Early releases stored failed logins with the exact time, but with the start of the minute in the id. A difference
-  // of up to a minute is therefore valid.
-  if (Math.abs(toMillis(time) - millisOf(id)) <= MINUTE_MILLIS) return undefined;
-  return 'has a time that differs from its id: it was changed';
+  return toMillis(time) === millisOf(id) ? undefined : 'has a time that differs from its id: it was changed';
 }
 
 /** Number and hash of a seal that an operator stored outside the service. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { millisOf, timeOf } from '../platform/common/uuid.js';
-import { type DbTime, now, toMillis } from '../platform/common/time.js';
+import { type DbTime, now } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { AuditNames } from './audit-names.service.js';
 import { AuditSealRepository, type LateEvent, type Seal } from './audit-seal.repository.js';

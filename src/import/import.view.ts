@@ -130,7 +130,7 @@ export function presentSummary(run: ImportRun) {
     ...{ id, state, dry_run, reverts, file: fileOf(run) },
     created: toIso(run.created),
     finished: toIsoOrNull(run.finished),
-    counts: { ...NO_COUNTS, ...run.counts }, // older runs lack the newer outcomes
+    counts: run.counts ?? NO_COUNTS,
     missing: missingCountsOf(run),
   };
 }

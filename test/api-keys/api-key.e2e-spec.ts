@@ -10,7 +10,7 @@ const app = setUpApp();
 /** Stores the hash of an API key like the service does. */
 async function store(key: string, expires: string | null = null): Promise<string> {
   await databaseOf(app).execute(
-    'INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, last_used) VALUES (?, ?, ?, ?, ?, NULL, NULL)',
+    "INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, maker_kind) VALUES (?, ?, ?, ?, ?, NULL, 'system')",
     [crypto.randomUUID(), sha256(key), 'a key', inSeconds(-60), expires],
   );
   return key;

@@ -155,7 +155,7 @@ beforeAll(async () => {
   }
   revokedKey = generateApiKey();
   await databaseOf(app).execute(
-    'INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, last_used) VALUES (?, ?, ?, ?, NULL, ?, NULL)',
+    "INSERT INTO api_keys (id, key_hash, name, created, expires, revoked, maker_kind) VALUES (?, ?, ?, ?, NULL, ?, 'system')",
     [crypto.randomUUID(), sha256(revokedKey), 'revoked', inSeconds(-60), inSeconds(-1)],
   );
 });

@@ -37,9 +37,6 @@ export interface ImportRun extends Values<Omit<ImportRunEntity, ActorColumn | 'g
   approver: Actor | null;
 }
 
-/** Defaults for properties that are missing in the guards of older runs. */
-const GUARD_DEFAULTS = { field: null, examples: [], hint: '' };
-
 type FixedColumn =
   'id' | 'dataset' | 'part' | 'options' | 'profile' | 'reverts' | 'corrects' | 'starter' | 'created';
 /** Changes to a run that do not affect its state. Only transitions change the state. */
@@ -62,7 +59,7 @@ export function toRun({
   const { guards, header, ...others } = values as Values<typeof row>;
   return {
     ...others,
-    guards: (guards ?? []).map((guard) => ({ ...GUARD_DEFAULTS, ...guard })),
+    guards: guards ?? [],
     header: header ?? [],
     starter: toRunActor(kind, id),
     approver: approverKind === null ? null : toRunActor(approverKind, approverId),
@@ -138,11 +135,11 @@ export const hasFile = ({ reverts, bulk }: Pick<ImportRun, 'reverts' | 'bulk'>):
 
 /**
  * Returns the seconds from the start to the end of a run, without the time in which it waited for decisions. Returns null
- * if the run has not ended or this time is unknown.
+ * if the run has not ended.
  */
-export function computeDuration({ started, finished, approver, waited_seconds }: ImportRun): number | null {
-  if (started === null || finished === null || (waited_seconds === null && approver)) return null;
-  return Math.max(0, (toMillis(finished) - toMillis(started)) / 1000 - (waited_seconds ?? 0));
+export function computeDuration({ started, finished, waited_seconds: waited }: ImportRun): number | null {
+  if (started === null || finished === null) return null;
+  return Math.max(0, (toMillis(finished) - toMillis(started)) / 1000 - waited);
 }
 
 /** Returns the changes that the audit records when a run starts. */

@@ -50,8 +50,8 @@ export class ImportRunEntity {
   /** `percent` at the start of the current phase. */
   @Column(int()) phase_percent = 0;
   @Column({ ...time(), nullable: true }) phase_started: string | null = null;
-  /** Seconds in which the run waited for decisions, or null for a run of an older version. */
-  @Column({ ...int(), nullable: true, default: null }) waited_seconds: number | null = 0;
+  /** Seconds in which the run waited for decisions. */
+  @Column(int()) waited_seconds: number = 0;
 
   @Column({ ...longText(), nullable: true }) counts: JsonText<Counts> | null = null;
   @Column(int()) missing_reported = 0;

@@ -119,7 +119,7 @@ export function getStateChange(
   return {
     state: to,
     ...(WAITING.includes(state) && {
-      waited_seconds: (waited_seconds ?? 0) + Math.max(0, Math.round(waited)),
+      waited_seconds: waited_seconds + Math.max(0, Math.round(waited)),
     }),
     ...(WAITING.includes(to) && { phase_started: time }),
     ...(FINAL.includes(to) && { finished: time, alerted: null }),

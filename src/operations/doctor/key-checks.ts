@@ -10,7 +10,7 @@ interface StoredKey {
   revoked: DbTime | null;
   /** Permitted scopes. Null if the key has all rights. */
   scopes: string | null;
-  maker_kind: string | null;
+  maker_kind: string;
   maker_id: string | null;
 }
 

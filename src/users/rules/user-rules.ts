@@ -1,6 +1,5 @@
 import { EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue, WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../platform/common/errors.js';
-import { isObject } from '../../platform/common/json.js';
 import type { CheckedInput } from '../../platform/input/read-input.js';
 import {
   type Attributes,
@@ -186,33 +185,10 @@ export function validateChange<T extends UserInput>(
   settings: UserSettings,
 ): ValidatedChange<T> {
   const { input, errors: ruleErrors } = applyConfiguredRules(value, sent, settings);
-  const all = [...sent, ...ruleErrors];
-  const errors = all.length > 0 ? omitStoredValueErrors(input, all, current) : all;
+  const errors = [...sent, ...ruleErrors];
   const valid = errors.length === 0 ? input : omitFields(input, new Set(errors.map(({ field }) => field)));
   const after = applyPatch(current, valid);
   return { input, errors: [...errors, ...validateWholeUser(after)], after };
-}
-
-/**
- * Omits errors about invisible characters in stored values. Older versions accepted such values, and clients send them
- * back.
- */
-function omitStoredValueErrors(
-  input: UserInput,
-  errors: readonly FieldError[],
-  current: User,
-): readonly FieldError[] {
-  const sent = new Map<string, unknown>(Object.entries(input));
-  const stored = new Map<string, unknown>(Object.entries(current));
-  return errors.filter(
-    ({ field, code }) =>
-      code !== 'invisible_character' || !isEqualToStored(stored.get(field), sent.get(field)),
-  );
-}
-
-function isEqualToStored(stored: unknown, sent: unknown): boolean {
-  if (!isObject(stored) || !isObject(sent)) return JSON.stringify(stored) === JSON.stringify(sent ?? stored);
-  return Object.entries(sent).every(([member, value]) => isEqualToStored(stored[member], value));
 }
 
 function omitFields(input: UserInput, fields: ReadonlySet<string>): UserInput {

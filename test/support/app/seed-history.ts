@@ -18,6 +18,7 @@ import { SessionEntity } from '../../../src/sessions/session.entity.js';
 import { IdempotencyEntity } from '../../../src/idempotency/idempotency.entity.js';
 import type { TestApp } from './app.js';
 import { sha256 } from './people.js';
+import { timeOf } from '../../../src/platform/common/uuid.js';
 import { seededUuid } from './seed.js';
 
 /** Actor of half of the seeded audit rows. */
@@ -53,10 +54,10 @@ const toPastTime = (index: number, seconds: number): string =>
   addSeconds(now(), index < EXPIRED ? -1000 * DAY : -seconds);
 
 function anAuditEvent(index: number): AuditEventEntity {
-  const time = toPastTime(index, HOUR);
+  const id = uuidv7(millisOf(toPastTime(index, HOUR), index));
   return {
-    id: uuidv7(millisOf(time, index)),
-    time,
+    id,
+    time: timeOf(id),
     actor_kind: index % 2 ? 'key' : 'import',
     actor_id: index % 2 ? BUSY_ACTOR : BIG_RUN,
     action: index % 3 ? 'user.updated' : 'user.created',

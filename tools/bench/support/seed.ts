@@ -41,7 +41,7 @@ export async function seed(url: string, count: number): Promise<void> {
       scopes: null,
       networks: null,
       ignores_unknown_fields: 0,
-      maker_kind: null,
+      maker_kind: 'system',
       maker_id: null,
       last_address: null,
       profile: null,

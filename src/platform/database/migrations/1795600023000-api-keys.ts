@@ -16,7 +16,7 @@ export class ApiKeys1795600023000 extends TableMigration {
         scopes: optional(longText()),
         networks: optional(longText()),
         ignores_unknown_fields: bool(),
-        maker_kind: optional(ascii(10)),
+        maker_kind: ascii(10),
         maker_id: optional(uuid()),
         last_address: optional(text(64)),
         profile: optional(ascii(16)),

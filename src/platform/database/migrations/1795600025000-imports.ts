@@ -49,7 +49,7 @@ export class Imports1795600025000 extends TableMigration {
         causes: optional(longText()),
         delimiter: optional(ascii(1)),
         bulk: optional(longText()),
-        waited_seconds: optional(int()),
+        waited_seconds: int(),
       },
       indices: {
         ix_import_runs_state: ['state', 'id'],
