@@ -13,6 +13,7 @@ import {
   rowsOf,
   runImport,
 } from '../support/app/imports.js';
+import { aKey } from '../support/app/credentials.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { scimOf } from '../support/app/scim.js';
 import { HEAD, people as peopleOf, person } from '../support/data/user-file.js';
@@ -217,7 +218,7 @@ test.each<[outcome: string, deleter: string, remove: Deletion, creator?: string]
   const run = await runImport(app.key, again, 'dataset=staff');
   expect([plan, run].map(countsOf)).toEqual([{ [outcome]: 1 }, { [outcome]: 1 }]);
   if (outcome === 'created') return;
-  const message = expect.stringMatching(`Gone .*${name}.*POST /users/${uuid}/restore`);
+  const message = expect.stringMatching(`${name} \\(Gone, ${uuid}\\).*rollcall users restore ${uuid}`);
   const reason = {
     field: 'external_id',
     code: 'deleted_elsewhere',
@@ -263,9 +264,9 @@ test('the ExternalId of a deleted user can neither adopt a user nor name a manag
   const table = csv(`${HEAD},Manager`, ...rows);
   const send = (options: string) => runImport(app.key, table, `dataset=staff&${options}`);
   const run = await send('adopt=email');
-  expect(run.problems.map(({ code, uuid: of, depends_on_line: on }: Json) => [code, of ?? on])).toEqual([
-    ['deleted_elsewhere', uuid],
-    ['unknown_reference', 2],
+  expect(run.problems).toMatchObject([
+    { code: 'deleted_elsewhere', uuid },
+    { code: 'unknown_reference', uuid, depends_on_line: 2 },
   ]);
   const preview = await app.key.send('POST', '/imports/preview?dataset=staff', table, {
     'content-type': 'text/csv',
@@ -275,4 +276,27 @@ test('the ExternalId of a deleted user can neither adopt a user nor name a manag
     'deleted_elsewhere',
   ]);
   expect(countsOf(await send('adopt_rows=2'))).toEqual({ updated: 1, created: 1 });
+});
+
+test.each([
+  ['is not in the file', {}, undefined],
+  ['is in the file', {}, 3],
+  ['is in the file, which names managers by their usernames', { manager_key: 'Username' }, 3],
+])('the error of a row names its deleted manager, who %s', async (_, key, line) => {
+  const { id, name, uuid } = await deleteNewUser();
+  const columns = Object.fromEntries([...HEAD.split(','), 'Manager'].map((column) => [column, column]));
+  await app.key.put(`/import_profiles/${name}`, { dataset: 'staff', columns, ...key });
+  const rows = [
+    `${person(`left-${name}`)},${'manager_key' in key ? name : id}`,
+    `${id},${name},${name}@example.org,`,
+  ];
+  const table = csv(`${HEAD},Manager`, ...rows.slice(0, line === undefined ? 1 : 2));
+  const run = await runImport(app.key, table, `profile=${name}`);
+  const [error] = (await rowsOf(app.key, run.id, 'outcome=error'))[0].errors;
+  expect(error).toMatchObject({ code: 'unknown_reference', uuid });
+  expect(error.depends_on_line).toBe(line);
+  expect(error.message).toContain(`the deleted user ${name} (Gone, ${uuid}). Correct the file, or restore`);
+  const { client } = await aKey(app, 'imports:read');
+  const [hidden] = await rowsOf(client, run.id, 'outcome=error');
+  expect(JSON.stringify(hidden)).not.toContain(name);
 });

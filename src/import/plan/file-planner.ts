@@ -126,7 +126,7 @@ export class FilePlanner {
     if (!reader.endsWithLineEnd && lastRun?.line_ended) throw new FileError('cut_short', NO_LAST_LINE_END);
     const { rows } = builder.tally;
     if (expected !== undefined && rows !== expected) {
-      const message = `The file has ${rows} rows, but expected_rows is ${expected}. Check that the file is complete, or correct expected_rows.`;
+      const message = `The file has ${rows} rows, but ${expected} were expected (option expected_rows). Check that the file is complete, or correct this number.`;
       throw new FileError('unexpected_rows', message);
     }
     return { lineEnded: reader.endsWithLineEnd, users, words: file.words };
@@ -191,8 +191,8 @@ export class FilePlanner {
     const user = { before, deleted: deleted.get(key), uuid, manager };
     const planned = planRow(fileRow, { ...planning, ...user, isConfirmed, isTakenOver });
     const setsManager = planned.row.version === 0 || hasManagerChange(planned);
-    if (keys.manager && (!namedManager || namedManager.isAdopted) && planned.after && setsManager)
-      planned.row.manager = truncate(keys.manager, 255);
+    if (managerText && (!namedManager || namedManager.isAdopted) && planned.after && setsManager)
+      planned.row.manager = truncate(managerText, 255);
     // A row with a repeated ExternalId may still fail, so its user must not count as missing.
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);

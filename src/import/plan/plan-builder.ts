@@ -6,6 +6,8 @@ import {
   createConstraint,
   createDeletionConstraint,
 } from '../../users/set-rules/set-constraint.js';
+import { toExactKey } from '../../users/model/comparison-keys.js';
+import type { User } from '../../users/model/user.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
@@ -22,7 +24,7 @@ import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
-import type { PlannedRow } from './row-rules.js';
+import { type PlannedRow, adviseRestore, describeDeletedUser } from './row-rules.js';
 import { UniqueUsernames } from './unique-usernames.js';
 import { PlanTally } from './plan-tally.js';
 
@@ -228,6 +230,8 @@ export class PlanBuilder {
     for await (const part of toBatches(lines)) {
       const staged = await this.rows.findByLines(this.checkpoint.runId, part);
       const known = new Map(staged.map((row) => [row.line, row]));
+      const managers = staged.flatMap(({ manager }) => manager ?? []);
+      const deleted = await this.directory.findDeletedElsewhere(managers);
       const failed = part.map((line): StagedRow => {
         const row = known.get(line);
         // Until now, this row was counted as unchanged.
@@ -239,9 +243,10 @@ export class PlanBuilder {
         const errors = [...(lateErrors.get(line) ?? []), ...(row?.errors ?? [])];
         const manager = this.externalIds.findLine(row?.manager ?? '');
         if (manager !== 0 && providers.get(line) === 0) providers.set(line, manager);
+        const deletedManager = deleted.get(toExactKey(row?.manager ?? ''));
         return toFailedRow(
           row ?? { ...EMPTY_ROW, line, outcome: 'error' },
-          manager === 0 ? errors : errors.map((error) => addManagerLine(error, manager)),
+          errors.map((error) => explainUnknownManager(error, manager, deletedManager)),
         );
       });
       await this.replaceRows(failed);
@@ -274,11 +279,22 @@ export class PlanBuilder {
   }
 }
 
-/** Adds the line of the manager to the error of a row whose manager is in the same file but is not imported. */
-function addManagerLine(error: RowError, line: number): RowError {
+/**
+ * Adds the reason why a manager is unknown to an error.
+ * @param line line of the manager, who is in the same file but is not imported, or 0.
+ */
+function explainUnknownManager(error: RowError, line: number, deleted: User | undefined): RowError {
   if (error.code !== 'unknown_reference') return error;
-  const message = `${error.message}; the row of this manager (line ${line}) is not imported`;
-  return { ...error, message, depends_on_line: line };
+  const row = line === 0 ? '' : `; the row of this manager (line ${line}) is not imported`;
+  const user = deleted
+    ? `; the manager is ${describeDeletedUser(deleted)}. Correct the file, or ${adviseRestore(deleted)}`
+    : '';
+  return {
+    ...error,
+    message: error.message + row + user,
+    ...(line !== 0 && { depends_on_line: line }),
+    ...(deleted && { uuid: deleted.uuid }),
+  };
 }
 
 /**

@@ -234,12 +234,16 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
 
 /** Returns the reason why the row of a deleted user is skipped. */
 function toDeletedReason(row: FileRow, user: User): RowError {
-  const { uuid, username } = user;
-  const message =
-    `belongs to the deleted user ${formatName(user)} (username ${username}, uuid ${uuid}). ` +
-    `If files should change this user again, restore the user on the page Deleted users of the console, with rollcall users restore, or with POST /users/${uuid}/restore`;
-  return { ...toRowError({ field: 'external_id', code: 'deleted_elsewhere', message }, row), uuid };
+  const message = `belongs to ${describeDeletedUser(user)}. If files should change this user again, ${adviseRestore(user)}`;
+  const reason = toRowError({ field: 'external_id', code: 'deleted_elsewhere', message }, row);
+  return { ...reason, uuid: user.uuid };
 }
+
+export const describeDeletedUser = (user: User): string =>
+  `the deleted user ${user.username} (${formatName(user)}, ${user.uuid})`;
+
+export const adviseRestore = ({ uuid }: User): string =>
+  `restore the user on the page Deleted users of the console or with rollcall users restore ${uuid}`;
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);

@@ -88,7 +88,7 @@ export class UserDirectory {
   }
 
   /** See `DeletedUsersRepository.findDeletedElsewhere`. */
-  async findDeletedElsewhere(externalIds: readonly string[], dataset: string): Promise<Map<string, User>> {
+  async findDeletedElsewhere(externalIds: readonly string[], dataset?: string): Promise<Map<string, User>> {
     return this.deleted.findDeletedElsewhere(externalIds, dataset);
   }
 

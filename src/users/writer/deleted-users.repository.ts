@@ -83,10 +83,10 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Finds deleted users, without the users that a revert of a run of `dataset` deleted.
+   * Finds deleted users. With `dataset`, leaves out the users that a revert of a run of this data set deleted.
    * @returns a map from the comparison key of each external id to the user who was deleted last.
    */
-  async findDeletedElsewhere(externalIds: readonly string[], dataset: string): Promise<Map<string, User>> {
+  async findDeletedElsewhere(externalIds: readonly string[], dataset?: string): Promise<Map<string, User>> {
     const from = `deleted_users${indexHintOf(this.database, 'ix_deleted_users_external_id')}`;
     const toSql = (list: string) =>
       `SELECT external_id_key, reverted_dataset, document FROM ${from} WHERE external_id_key IN (${list})
