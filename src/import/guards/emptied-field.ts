@@ -16,7 +16,7 @@ export const emptiedField = defineGuard({
   limits: { rows: 5, percent: 10, login_percent: 2 },
   isSummed: true,
   explains: [],
-  hint: 'Many users would lose their value in this column. The source has probably stopped sending it. Compare some rows with the source. If the source sends no such values any more, import with blank_cells=keep.',
+  hint: 'Many users would lose their value in this column. The source probably does not send it, or has stopped sending it. Compare some rows with the source. If the source has no such values, let blank cells keep the value (option blank_cells).',
   start({ users }, { rows, percent, login_percent: loginPercent }) {
     const leavers = new TextNumbers();
     /** Number of users who lose their manager, by manager. */

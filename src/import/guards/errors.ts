@@ -10,7 +10,7 @@ export const errors = defineGuard({
   among: 'the rows',
   limits: { rows: 4, percent: 10 },
   explains: [],
-  hint: 'Many rows fail with errors that the last file did not have. The format of the source has probably changed. Read the errors of the rows, and correct the source or the profile.',
+  hint: 'Many rows fail. Read their errors, and correct the source or the profile. If earlier files had no such errors, the format of the source has probably changed.',
   start: (plan, limits) => ({
     async finish() {
       const found = new FoundRows();

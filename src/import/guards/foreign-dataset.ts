@@ -7,7 +7,7 @@ export const foreignDataset = defineGuard({
   among: 'the matched users',
   limits: { rows: 5, percent: 10 },
   explains: 'all',
-  hint: 'Many users in the file belong to another data set or part. The option dataset or part is probably wrong. Import the file again with the right data set and part.',
+  hint: 'Many users in the file belong to another data set or part. The data set or part of this import is probably wrong. Import the file again with the right ones.',
   start: ({ users, past }, limits) => ({
     finish() {
       const usual = computeLimit(limits, users.count);

@@ -11,7 +11,7 @@ export const garbledText = defineGuard({
   among: 'the names that had accents',
   limits: { rows: 5, percent: 10 },
   explains: ['changed_field'],
-  hint: 'Many names would lose their accented letters. The export probably uses another encoding or only ASCII. Export the file again as UTF-8, or set the option encoding.',
+  hint: 'Many names would lose their accented letters. The export probably uses another encoding or only ASCII. Export the file again as UTF-8, or choose its encoding (option encoding).',
   start({ users }, limits) {
     const found = new FoundRows();
     return {

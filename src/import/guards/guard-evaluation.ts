@@ -78,7 +78,7 @@ function evaluate(
   const sum = count + (isAddedUp ? getEarlierCount(name, field) : 0);
   const sumLimit = hasWindow ? limit : SUM_FACTOR * limit;
   if (isAddedUp && sum > sumLimit) {
-    const share = `This import has ${count} of these ${sum}. The others are in imports of the last 30 days.`;
+    const share = `This run has ${count} of these ${sum}. The others are in runs of the last 30 days.`;
     return { name, field, value: sum, limit: sumLimit, hit: true, examples, hint: `${share} ${hint}` };
   }
   const guard = { name, field, value: count, limit, hit };

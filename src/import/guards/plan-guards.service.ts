@@ -8,7 +8,7 @@ import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { MAX_VALUE, type StagedRow, displayNameOf, isApplied } from '../runs/import-row.js';
-import { type ImportRun, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, hasFile, userScopeOf } from '../runs/import-run.js';
 import { RunPeople } from '../runs/run-people.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { COMPLETED } from '../runs/run-states.js';
@@ -86,7 +86,7 @@ export class PlanGuards {
     const since = addSeconds(run.created, -MONTH_SECONDS);
     const earlier = await this.runs.listAppliedSince(scope, since, run.id);
     const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier), definitions);
-    return this.addNames(run.id, guards);
+    return this.addNames(run, guards);
   }
 
   private async *readRows({ id }: Pick<ImportRun, 'id'>, test: (row: StagedRow) => boolean) {
@@ -94,17 +94,17 @@ export class PlanGuards {
   }
 
   /** Adds the names of the users to the examples, and truncates their values. */
-  private async addNames(runId: string, guards: readonly EvaluatedGuard[]): Promise<Guard[]> {
+  private async addNames(run: ImportRun, guards: readonly EvaluatedGuard[]): Promise<Guard[]> {
     const lines = guards.flatMap(({ examples }) => examples.map(({ line }) => line));
-    const staged = await this.rows.findByLines(runId, [...new Set(lines)]);
-    const people = await this.people.find(runId, staged);
+    const staged = await this.rows.findByLines(run.id, [...new Set(lines)]);
+    const people = await this.people.find(run.id, staged);
     const names = new Map(
       staged.map((row) => [row.line, displayNameOf(row, people.get(row.user_uuid ?? ''))]),
     );
     return guards.map((guard) => ({
       ...guard,
       examples: guard.examples.map(({ line, external_id, old, new: now }) => ({
-        line: line > 0 ? line : null,
+        line: line > 0 && hasFile(run) ? line : null,
         external_id: truncate(external_id, 255),
         name: truncate(names.get(line) ?? '', 255),
         ...findUserNames(
