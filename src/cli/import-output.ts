@@ -14,9 +14,11 @@ const MAX_CELL = 40;
 export function formatSummary(run: ImportRunDto): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
   const counts = Object.entries(run.counts).filter(([, rows]) => rows > 0);
-  if (counts.length > 0) parts.push(toTable([['Outcome', 'Rows'], ...counts]));
+  const isPlan = !run.applied && countChanged(run) > 0;
+  if (counts.length > 0) parts.push(toTable([[isPlan ? 'Planned' : 'Outcome', 'Rows'], ...counts]));
   const { reported, blocked } = run.missing;
-  if (reported > 0) parts.push(`Users missing from the file: ${reported}, newly blocked: ${blocked}\n`);
+  const effect = isPlan ? 'would be blocked' : 'newly blocked';
+  if (reported > 0) parts.push(`Users missing from the file: ${reported}, ${effect}: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...formatGuards(hits));
   const sorted = run.problems.toSorted((a, b) => a.code.localeCompare(b.code));
@@ -24,6 +26,9 @@ export function formatSummary(run: ImportRunDto): string {
   parts.push(...formatCauses(run), ...formatProblems(problems), ...formatNextSteps(run, problems.length));
   return parts.join('\n');
 }
+
+const countChanged = ({ counts, missing }: ImportRunDto): number =>
+  countChangedRows(counts) + missing.blocked;
 
 function formatCauses({ causes, counts }: ImportRunDto): string[] {
   if (causes.length === 0) return [];
@@ -99,7 +104,8 @@ function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: n
 export function formatRuns(runs: readonly ImportRunDto[]): string {
   const head = ['ID', 'STATE', 'CREATED (UTC)', 'DATA SET', 'ROWS', 'CHANGED', 'FAILED', 'FILE'];
   const cells = runs.map((run) => {
-    const changed = countChangedRows(run.counts) + run.missing.blocked;
+    const users = countChanged(run);
+    const changed = run.applied || users === 0 ? users : `${users} planned`;
     const rows = run.progress.rows_total ?? '-';
     const notes = [run.dry_run && 'dry run', run.reverted_by !== null && 'reverted'].filter(Boolean);
     const state = notes.length > 0 ? `${run.state} (${notes.join(', ')})` : run.state;

@@ -127,7 +127,7 @@ export function presentRun(
 export function presentSummary(run: ImportRun) {
   const { id, state, dry_run, reverts } = run;
   return {
-    ...{ id, state, dry_run, reverts, file: fileOf(run) },
+    ...{ id, state, dry_run, reverts, file: fileOf(run), applied: run.applied_batches > 0 },
     created: toIso(run.created),
     finished: toIsoOrNull(run.finished),
     counts: run.counts ?? NO_COUNTS,

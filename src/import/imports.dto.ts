@@ -202,6 +202,11 @@ export class ImportRunDto {
   })
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
+  @ApiProperty({
+    description:
+      'True if the run has changed users. Otherwise `counts` and `missing` are what the plan would do.',
+  })
+  applied!: boolean;
   @ApiProperty({ type: [ImportGuardDto], maxItems: 200 }) guards!: ImportGuardDto[];
   @ApiProperty({
     type: [Cause],
@@ -227,6 +232,7 @@ const SUMMARY = [
   'finished',
   'counts',
   'missing',
+  'applied',
 ] as const;
 
 export class ImportRunSummaryDto extends PickType(ImportRunDto, SUMMARY) {}

@@ -29,7 +29,7 @@ describeConsole('imports in the console', (service) => {
   test('the import page groups changes by outcome or by field', async () => {
     const run = await parkRun('diff');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
-    await page.page.getByRole('link', { name: 'Updated 8' }).click();
+    await page.page.getByRole('link', { name: 'Would be updated 8' }).click();
     await page.page.getByRole('link', { name: 'Group by field' }).click();
     const changes = page.page.getByRole('region', { name: 'Changes to E-mail' });
     await changes.first().waitFor();
@@ -69,6 +69,17 @@ describeConsole('imports in the console', (service) => {
     await page.dialog.getByRole('button', { name: 'Reject' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
     expect(await page.button('Approve').count()).toBe(0);
+    await page.waitForText('Would be updated 8');
+    await page.goto('/console/imports?dataset=rejected&state=rejected');
+    await page.waitForText('8 would be updated');
+  });
+
+  test('the page of a cancelled plan shows the planned changes and no button to revert them', async () => {
+    const run = await parkRun('cancelled');
+    await service.key.post(`/imports/${run.id}/cancel`);
+    page = await service.openAsAdmin(`/console/imports/${run.id}`);
+    await page.waitForText('Changes that were not applied');
+    expect(await page.button('Revert').count()).toBe(0);
   });
 
   test('the approval dialog shows an error if the import was rejected', async () => {

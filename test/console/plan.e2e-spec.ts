@@ -55,7 +55,7 @@ describeConsole('plans in the console', (service) => {
     await page.field('Find a person').fill('PL-99');
     await page.page.getByText('Nora PlannedPL-99').waitFor();
     expect(await listPeople()).toEqual(['Nora PlannedPL-99']);
-    await page.page.getByRole('link', { name: /^Updated/ }).click();
+    await page.page.getByRole('link', { name: /^Would be updated/ }).click();
     await page.waitForText('The plan has no rows for this user.');
     expect(page.path).toContain('person=PL-99');
   });

@@ -57,7 +57,8 @@ describe('a waiting import', () => {
     ['cancel', 'cancelled'],
   ])('accepts only one decision: %s', async (word, state) => {
     const run = await createWaiting();
-    expect((await app.key.post(`/imports/${run.id}/${word}`)).body.state).toBe(state);
+    const { body: decided } = await app.key.post(`/imports/${run.id}/${word}`);
+    expect([decided.state, decided.applied]).toEqual([state, false]);
     for (const again of ['apply', 'reject', 'cancel', 'revert']) {
       const { status, body } = await app.key.post(`/imports/${run.id}/${again}`);
       expect([again, status, body.code]).toEqual([again, 409, 'wrong_state']);

@@ -97,16 +97,14 @@ const ACTIONS_OF_STATE: Partial<Record<Run['state'], ((run: Run) => RunAction)[]
   applying: [createCancellation],
   planned: [createRejection, createApproval],
   needs_approval: [createRejection, createApproval],
-  completed: [createRevert],
-  completed_with_errors: [createRevert],
-  cancelled: [createRevert],
 };
 
 /** Buttons for the actions that the state of a run allows, each with a confirmation. */
 export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
   // The action stays open if the state changes meanwhile, so that the confirmation can show the problem.
   const [open, setOpen] = useState<RunAction>();
-  const possible = run.reverted_by === null ? (ACTIONS_OF_STATE[run.state] ?? []) : [];
+  const possible =
+    run.reverted_by === null ? (ACTIONS_OF_STATE[run.state] ?? (run.applied ? [createRevert] : [])) : [];
   const actions = possible.map((action) => action(run));
   return (
     <div class={`buttons${isWaiting(run) ? ' decision' : ''}`}>

@@ -20,12 +20,12 @@ export function Bar({ run, isLabelled = true }: { run: RunCounts; isLabelled?: b
   );
 }
 
-export const Legend = ({ run, isPlan = false }: { run: RunCounts; isPlan?: boolean }) => (
+export const Legend = ({ run }: { run: RunCounts }) => (
   <ul class="legend small">
     {listOutcomes(run).map(([outcome, rows]) => (
       <li key={outcome}>
         <span class={`dot of-${outcome}`} />
-        <span class="muted">{formatOutcome(run, outcome, isPlan)}</span> <strong>{formatNumber(rows)}</strong>
+        <span class="muted">{formatOutcome(run, outcome)}</span> <strong>{formatNumber(rows)}</strong>
       </li>
     ))}
   </ul>

@@ -22,7 +22,7 @@ import { Failures } from './failures.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { listOutcomes, isWaiting, loadRun, getTitle } from './runs.js';
+import { countChanged, listOutcomes, isWaiting, loadRun, getTitle } from './runs.js';
 
 /** The page of a run: its progress, outcome, tripped guards and rows. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -63,14 +63,14 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
         {(isWorking(run) || listOutcomes(run).length > 0) && (
           <Card title={getCountsTitle(run)}>
             {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
-            <Legend run={run} isPlan={isWaiting(run)} />
+            <Legend run={run} />
           </Card>
         )}
         <PlanTime.Provider value={isWaiting(run) ? run.created : ''}>
           <Guards run={run} />
           <Failure run={run} />
           <Failures run={run} />
-          <Rows run={run} isPlan={isWaiting(run)} />
+          <Rows run={run} />
         </PlanTime.Provider>
         <Decisions run={run} />
         <Details run={run} />
@@ -82,7 +82,8 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
 /** Returns the title of the counts. The counts of a plan that was not applied stay. */
 function getCountsTitle(run: Run): string {
   if (isWaiting(run)) return 'Planned changes';
-  return run.state === 'rejected' || run.state === 'superseded' ? 'Changes that were not applied' : 'Outcome';
+  const isDropped = run.finished !== null && !run.applied && countChanged(run) > 0;
+  return isDropped ? 'Changes that were not applied' : 'Outcome';
 }
 
 /** Options that the page header already shows. */

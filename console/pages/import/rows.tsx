@@ -2,7 +2,7 @@ import type { Row, Run } from '../../api/client.js';
 import { isWorking } from '../../api/events.js';
 import { useResource } from '../../api/resource.js';
 import { toHref, useUrl } from '../../lib/url.js';
-import { getLabel, formatCode } from '../../lib/text.js';
+import { getLabel } from '../../lib/text.js';
 import { LinkButton } from '../../parts/button.js';
 import { ChangeList } from '../../parts/change.js';
 import { Pager } from '../../parts/pager.js';
@@ -28,7 +28,7 @@ const buildColumns = (run: Run): readonly Column<Row>[] => [
   { title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
   {
     title: 'Outcome',
-    cell: ({ outcome }) => <Pill tone={OUTCOME_TONES[outcome]}>{formatCode(outcome)}</Pill>,
+    cell: ({ outcome }) => <Pill tone={OUTCOME_TONES[outcome]}>{formatOutcome(run, outcome)}</Pill>,
   },
   { title: 'Person', cell: (row) => <RowPerson row={row} /> },
   { title: 'Changes', cell: (row) => <RowChanges row={row} run={run} /> },
@@ -51,7 +51,7 @@ function RowChanges({ row, run }: { row: Row; run: Run }) {
 }
 
 /** Shows the rows of a run by outcome, as a list or grouped by field. The service does not store unchanged rows. */
-export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
+export function Rows({ run }: { run: Run }) {
   const { query } = useUrl();
   const getParam = (name: string): string => query.get(name) ?? '';
   const [outcome, person, view] = [getParam('outcome'), getParam('person'), getParam('view')];
@@ -75,7 +75,7 @@ export function Rows({ run, isPlan }: { run: Run; isPlan: boolean }) {
           { value: '', text: 'All changes' },
           ...kept.map(([each]) => ({
             value: each,
-            text: formatOutcome(run, each, isPlan),
+            text: formatOutcome(run, each),
             count: getCount(run, each),
           })),
         ]}

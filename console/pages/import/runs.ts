@@ -118,7 +118,7 @@ export function getVisibleChanges({ changes }: Pick<Row, 'changes'>): Row['chang
 }
 
 /** The counts of a run. A run summary contains them too. */
-export type RunCounts = Pick<Run, 'counts' | 'missing'>;
+export type RunCounts = Pick<Run, 'counts' | 'missing' | 'applied'>;
 
 /** Lists the outcomes that occur in a run, with their numbers of rows. */
 export const listOutcomes = (run: RunCounts): [outcome: Outcome, rows: number][] =>
@@ -169,8 +169,10 @@ export const countChanged = (run: RunCounts): number =>
   CHANGING.reduce((sum, outcome) => sum + getCount(run, outcome), countBlocked(run));
 const CHANGING = ['created', 'updated', 'reactivated', 'deleted', 'restored'] as const;
 
-/** Formats an outcome. Missing users may be reported only, or blocked. */
-export function formatOutcome(run: RunCounts, outcome: Outcome, isPlan = false): string {
-  if (outcome !== 'missing' || run.missing.blocked === 0) return formatCode(outcome);
-  return isPlan ? 'Missing, to be blocked' : 'Missing, blocked';
+/** Formats an outcome, or the expected outcome of a plan that was not applied. Missing users may be reported only, or blocked. */
+export function formatOutcome({ applied, missing }: RunCounts, outcome: Outcome): string {
+  if (outcome === 'missing' && missing.blocked > 0)
+    return applied ? 'Missing, blocked' : 'Missing, would be blocked';
+  const isChange = outcome === 'blocked' || CHANGING.some((each) => each === outcome);
+  return isChange && !applied ? `Would be ${outcome}` : formatCode(outcome);
 }
