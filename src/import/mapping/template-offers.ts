@@ -14,6 +14,8 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const ID = /^(?=.*\d)(?!\d+[./-]\d+[./-]\d+)[^\s@+(]+$/;
 /** Matches the name of a column that contains first names before surnames. */
 const FIRST_NAME_FIRST = /^(vor|rufn|fore|first|given|prénom|nombre|nome)/i;
+/** Matches a username that other systems accept too. */
+const LOGIN_NAME = /^[\w.@+-]+$/;
 const NAME_IN_ONE_CELL = /^\p{L}[^,\d]*,\s*\p{L}[^,\d]*$/u;
 
 /** A source column that templates may use, with the import column that it fills. */
@@ -62,15 +64,19 @@ export function offerTemplates(
   return Object.entries(templates)
     .filter(([column]) => !isFilled(column))
     .flatMap(([column, texts]) => {
-      const rate = (share: number): PreviewTemplateDto[] =>
+      const rate = (share: number): RatedTemplate[] =>
         [...new Set(texts)].flatMap((text) => rateTemplate(column, text, cells, share));
       const complete = column === 'ExternalId' ? rate(1) : [];
       const offers = complete.length > 0 ? complete : rate(MIN_SHARE);
       return offers
-        .toSorted((a, b) => Number(a.duplicates > 0) - Number(b.duplicates > 0))
-        .slice(0, MAX_TEMPLATES);
+        .toSorted((a, b) => Number(a.duplicates > 0) - Number(b.duplicates > 0) || a.unusual - b.unusual)
+        .slice(0, MAX_TEMPLATES)
+        .map(({ unusual: _, ...offer }) => offer);
     });
 }
+
+/** A template with the number of its values that are usernames with blanks, apostrophes or similar characters. */
+type RatedTemplate = PreviewTemplateDto & { unusual: number };
 
 /**
  * Renders a template for all records. Returns an empty list if too many values are blank, or too many external ids are
@@ -83,7 +89,7 @@ function rateTemplate(
   template: string,
   cells: ReadonlyMap<string, readonly string[]>,
   share: number,
-): PreviewTemplateDto[] {
+): RatedTemplate[] {
   if (template === '' || template.length > MAX_TEMPLATE) return [];
   const isUnique = template.endsWith(':unique}');
   const parsed = parseTemplate(template.replace(/:unique}$/, '}'));
@@ -99,7 +105,8 @@ function rateTemplate(
   // The function `unique` numbers repeated values.
   const duplicates = isUnique ? 0 : filled.length - distinct;
   const shown = values.slice(0, MAX_VALUES).map((value) => truncate(value, MAX_TEXT));
-  return [{ column, template, values: shown, duplicates }];
+  const unusual = column === 'Username' ? filled.filter((value) => !LOGIN_NAME.test(value)).length : 0;
+  return [{ column, template, values: shown, duplicates, unusual }];
 }
 
 /** Returns true if cells are the numbers of lines, which do not identify users. */
