@@ -107,6 +107,12 @@ describeConsole('new imports in the console', (service) => {
     const functions = page.page.getByRole('group', { name: 'Functions for Vorname' });
     await functions.getByRole('button', { name: 'german' }).click();
     await page.waitForText('First values: joerg.muller');
+    await page.button('Add a fallback for blank cells').last().click();
+    const template = '{Vorname:german:ascii:lower}.{Nachname:ascii:lower} || {E-Mail:lower:unique}';
+    expect(await page.field('Template of Username').inputValue()).toBe(template);
+    await page.field('Add a column to Username').selectOption('Nr');
+    expect(await page.field('Template of Username').inputValue()).toMatch(/\{E-Mail:lower\}\{Nr:unique\}$/);
+    await page.waitForText(readyText);
   });
 
   test('the new-import page offers a fallback for rows without an e-mail address', async () => {

@@ -3,7 +3,7 @@ import type { components } from '../../api/generated.js';
 import type { Options, Preview } from '../../api/upload.js';
 import { COLUMNS, IGNORE, REQUIRED_COLUMNS, getField, toHeaderKey } from '../../lib/columns.js';
 import { formatCount } from '../../lib/text.js';
-import { formatColumns, listTemplateColumns } from './template.js';
+import { formatColumns, listTemplateColumns, moveUnique } from './template.js';
 
 type Document = components['schemas']['ImportProfileDto']['profile'];
 
@@ -93,7 +93,7 @@ const NO_MAIL = '@no-mail.example';
 export function buildTemplate(draft: Draft, column: string, hasFallback: boolean): DraftChanges {
   const format = (name: string) => draft.set?.[name] ?? formatColumns(findSources(draft, name));
   const fallback = hasFallback ? `${format('ExternalId')}${column === 'Email' ? NO_MAIL : ''}` : '';
-  return setTemplate(draft, column, [format(column), fallback].filter(Boolean).join(' || '));
+  return setTemplate(draft, column, moveUnique([format(column), fallback].filter(Boolean).join(' || ')));
 }
 
 /** Counts the rows of new users without a required value, such as an e-mail address. */

@@ -47,6 +47,10 @@ export const formatTemplate = (pieces: readonly Piece[]): string =>
     })
     .join('');
 
+/** Moves the function `unique` to the column at the end of a template, the only place where it is valid. */
+export const moveUnique = (template: string): string =>
+  template.replace(/(?<!\\):unique(\}.+)(?<!\\)\}$/, '$1:unique}');
+
 /** Returns a template that inserts the first column that is not blank. */
 export const formatColumns = (columns: readonly string[]): string =>
   columns.length === 0 ? '' : formatTemplate([{ columns, functions: [] }]);
