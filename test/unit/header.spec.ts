@@ -73,7 +73,7 @@ const MISSING = fault(
 const unknownColumn = (name: string) =>
   fault(
     'unknown_column',
-    `The column "${name}" is unknown. Correct its name, or import with ignore_unknown_columns=true.`,
+    `The column "${name}" is unknown. Correct its name, or ignore unknown columns (option ignore_unknown_columns).`,
   );
 const both = (one: string, other: string, name: string) =>
   fault('duplicate_column', `The columns "${one}" and "${other}" both mean ${name}. Remove one of them.`);

@@ -84,12 +84,27 @@ test.each([
   ['{Email:pad:65:lower}', 'uses pad without a number from 1 to 64, as in pad:6'],
   ['{Email:before:}', 'uses before without a text, as in before:@'],
   ['{Email:lower:after}', 'uses after without a text, as in after:@'],
-  ['{Email:unique:lower}', 'may use unique only as the last function, at the end of the template'],
-  ['{Fore:unique}.{Sur}', 'may use unique only as the last function, at the end of the template'],
-  ['{Fore:unique}@example.org', 'may use unique only as the last function, at the end of the template'],
-  ['{Fore:unique:unique}', 'may use unique only as the last function, at the end of the template'],
+  [
+    '{Email:unique:lower}',
+    'may use unique only once, as the last function of the last column, with nothing after this column',
+  ],
+  [
+    '{Fore:unique}.{Sur}',
+    'may use unique only once, as the last function of the last column, with nothing after this column',
+  ],
+  [
+    '{Fore:unique}@example.org',
+    'may use unique only once, as the last function of the last column, with nothing after this column',
+  ],
+  [
+    '{Fore:unique:unique}',
+    'may use unique only once, as the last function of the last column, with nothing after this column',
+  ],
   ['{mail:lower|upn}', 'has a function before a |; put functions after the last column'],
-  ['{Fore:unique} || {Sur}', 'may use unique only as the last function, at the end of the template'],
+  [
+    '{Fore:unique} || {Sur}',
+    'may use unique only once, as the last function of the last column, with nothing after this column',
+  ],
   ['{a} || ', NO_ALTERNATIVE],
   [' || {a}', NO_ALTERNATIVE],
   ['{a} || none || {b}', NO_ALTERNATIVE],

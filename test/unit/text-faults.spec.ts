@@ -7,13 +7,13 @@ const byte = (byte: number, line: number, encoding = 'utf-8') =>
   fault(
     line,
     `Byte ${byte} of the file, on line ${line}, is not valid ${encoding}. ` +
-      'Save the file as UTF-8, or set its encoding with encoding=….',
+      'Save the file as UTF-8, or choose its encoding (option encoding).',
   );
 const nul = (line: number) =>
   fault(
     line,
     `Line ${line} contains a NUL character. The file is probably UTF-16 without a byte order mark. ` +
-      'Save it as UTF-8, or set its encoding with encoding=….',
+      'Save it as UTF-8, or choose its encoding (option encoding).',
   );
 const noCsv = (what: string) =>
   fault(1, `The file is ${what}, not a CSV file. Unpack it, or save the sheet as CSV.`);

@@ -151,7 +151,7 @@ function findHeaderErrors(
     } else if (!ignoresUnknown) {
       const nearest = findNearestColumn(name);
       const hint = nearest ? ` Did you mean ${nearest.name}?` : '';
-      const message = `The column ${quote(name)} is unknown.${hint} Correct its name, or import with ignore_unknown_columns=true.`;
+      const message = `The column ${quote(name)} is unknown.${hint} Correct its name, or ignore unknown columns (option ignore_unknown_columns).`;
       faults.push({ code: 'unknown_column', message });
     }
   }

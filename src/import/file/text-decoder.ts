@@ -141,7 +141,7 @@ class StrictDecoder {
     return new FileError(
       'bad_encoding',
       `Byte ${this.completeBytes} of the file, on line ${this.line}, is not valid ${this.encoding}. ` +
-        'Save the file as UTF-8, or set its encoding with encoding=….',
+        'Save the file as UTF-8, or choose its encoding (option encoding).',
       this.line,
     );
   }
@@ -159,7 +159,7 @@ class StrictDecoder {
   private createNulError(): FileError {
     const advice = this.encoding.startsWith('utf-16')
       ? 'Remove it'
-      : 'The file is probably UTF-16 without a byte order mark. Save it as UTF-8, or set its encoding with encoding=…';
+      : 'The file is probably UTF-16 without a byte order mark. Save it as UTF-8, or choose its encoding (option encoding)';
     return new FileError('bad_encoding', `Line ${this.line} contains a NUL character. ${advice}.`, this.line);
   }
 

@@ -65,7 +65,7 @@ class ProfileCheck {
       if (!column && target.toLowerCase() !== IGNORED) {
         this.addValueError(field, `must be an import column or ${IGNORED}${formatHint(target, [IGNORED])}`);
       } else if (column && isPasswordHeader(name)) {
-        this.addValueError(field, `may contain passwords, which imports do not read; map it to ${IGNORED}`);
+        this.addValueError(field, `may contain passwords, which imports do not read; ignore this column`);
       }
       this.sources.set(key, column);
       if (column) this.filled.add(column);
@@ -81,8 +81,7 @@ class ProfileCheck {
         continue;
       }
       if (seen.has(column)) this.addValueError(field, 'is set twice');
-      else if (this.filled.has(column))
-        this.addValueError(field, 'is already filled by an entry in `columns`');
+      else if (this.filled.has(column)) this.addValueError(field, 'is already filled by a source column');
       seen.add(column);
       this.checkTemplate(field, column, text);
     }
@@ -113,7 +112,7 @@ class ProfileCheck {
       this.addError(
         'columns',
         'required',
-        'must map a source column to ExternalId, unless an entry in `set` fills ExternalId',
+        'must map a source column to ExternalId, unless a template fills ExternalId',
       );
   }
 
@@ -127,7 +126,7 @@ class ProfileCheck {
     }
     const manager = findColumn('Manager');
     if (profile.manager_key !== undefined && manager && !this.filled.has(manager))
-      this.addValueError('manager_key', 'needs a source column or an entry in `set` that fills Manager');
+      this.addValueError('manager_key', 'needs a source column or a template that fills Manager');
   }
 
   checkOptions(profile: Partial<ImportProfile>): void {

@@ -298,7 +298,7 @@ export class RecordMapper {
     if (ignoresUnknown) return;
     for (const [index, name] of this.names.entries()) {
       if (this.targets.has(index) || this.inputs.has(index) || this.ignored.has(index)) continue;
-      const message = `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the profile. If it is not needed, map it to ignore.`;
+      const message = `The profile ${this.profile.name} does not list the column ${quote(name)}. Add it to the columns of the profile. If it is not needed, ignore it.`;
       this.addError('unknown_column', message);
     }
   }

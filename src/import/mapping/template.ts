@@ -87,7 +87,9 @@ export function parseTemplate(text: string): FieldTemplate {
     throw new TemplateError(`may have at most ${MAX_PLACEHOLDERS} placeholders`);
   const uses = placeholders.flatMap(({ functions }) => functions.filter(isUniqueCall));
   if (uses.length > 1 || (uses.length > 0 && !isUnique(alternatives)))
-    throw new TemplateError('may use unique only as the last function, at the end of the template');
+    throw new TemplateError(
+      'may use unique only once, as the last function of the last column, with nothing after this column',
+    );
   return alternatives;
 }
 

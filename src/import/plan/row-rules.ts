@@ -74,10 +74,10 @@ const BLOCKED_ELSEWHERE: RowError = {
 const RETURNED: RowError = {
   field: 'status',
   code: 'returned',
-  message: 'stays Blocked, because imports with returning=report or mode=create_only do not reactivate users',
+  message: 'stays Blocked, because the options returning and mode of this import do not reactivate users',
 };
 /** Addition to the message of an invalid status. Most sources use words of their own. */
-const STATUS_HINT = '; correct the cell, or translate its word with `values` in a profile';
+const STATUS_HINT = '; correct the cell, or translate this word in the values of the profile';
 const TAKEN_OVER: RowError = {
   field: 'external_id',
   code: 'duplicate',
@@ -228,7 +228,7 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
   const names = { firstname: getName('firstname'), surname: getName('surname') };
   if (before.external_id !== '' || !hasUnlikeName(before, names)) return undefined;
   const { uuid } = before;
-  const message = `belongs to user ${uuid}, who has another name. If this is the same person, set the external_id of that user and import the row again`;
+  const message = `belongs to user ${uuid}, who has another name. If this is the same person, link the row to that user (option adopt_rows)`;
   return { ...toRowError({ field, code: 'unlinked_conflict', message }, row), uuid };
 }
 

@@ -290,7 +290,7 @@ export class SetValidator {
     if (this.options.isImport !== true || !creates || isLinked) {
       return { field, code: `${field}_taken`, message: `belongs to user ${uuid}`, uuid };
     }
-    const message = `belongs to user ${uuid}, who has no external id. To link that user, import with adopt=email or adopt=username`;
+    const message = `belongs to user ${uuid}, who has no external id. If this is the same person, link the row to that user (options adopt_rows, adopt)`;
     return { field, code: 'unlinked_conflict', message, uuid };
   }
 
