@@ -156,7 +156,7 @@ export class AuditService {
     for await (const records of this.readAll({ action: ['import.file_added'] }))
       for (const { actor, changes } of records)
         if (changes.some(({ new: file }) => isObject(file) && file['sha256'] === sha256))
-          senders.set(actor.id, actor);
+          senders.set(actor.id, { kind: actor.kind, id: actor.id });
     return [...senders.values()];
   }
 

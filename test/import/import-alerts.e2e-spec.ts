@@ -222,17 +222,6 @@ test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', asy
   await expect(TestApp.startOn(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
-test('with IMPORT_FOUR_EYES, the sender of an import cannot approve it', async () => {
-  const app = await start({ IMPORT_FOUR_EYES: 'true' });
-  const { id } = await createWaitingRun(app);
-  const refused = await app.key.post(`/imports/${id as string}/apply`);
-  expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
-  expect(refused.body.detail).toContain('another person');
-  expect((await readRun(app.key, id)).state).toBe('needs_approval');
-  const master = await app.login();
-  expect((await master.post(`/imports/${id as string}/apply`)).status).toBe(202);
-});
-
 test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each other's imports", async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
@@ -244,7 +233,7 @@ test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each othe
   const child = await createKey(key);
   const { id } = await createWaitingRun(app, child);
   for (const one of [child, key, master])
-    expect((await one.post(`/imports/${id as string}/apply`)).status).toBe(403);
+    expect((await one.post(`/imports/${id as string}/apply`)).body.detail).toContain('another person');
   expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
   await awaitRun(app.key, id);
   const ofMaster = await runImport(master, csv(HEAD, ...people(5)), 'dataset=hr&missing=block');
@@ -270,6 +259,7 @@ test('with IMPORT_FOUR_EYES, a file in the drop folder counts as sent by the use
   };
   await addScheduledFile('hr.csv', key, csv(HEAD, ...people(15)));
   const uploaded = await take();
+  await databaseOf(app).execute('DELETE FROM audit_events'); // as after AUDIT_RETENTION_DAYS
   for (const one of [key, master])
     expect(problemOf(await one.post(`/imports/${uploaded}/apply`))).toEqual([403, 'forbidden']);
   // Another program has written this file.

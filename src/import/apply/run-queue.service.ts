@@ -19,7 +19,7 @@ import {
   optionsOf,
 } from '../runs/import-options.js';
 import { type ImportRun, createRun, hasFile } from '../runs/import-run.js';
-import { assertPrivilegedAllowed } from '../runs/run-rights.service.js';
+import { RunRights, assertPrivilegedAllowed } from '../runs/run-rights.service.js';
 import { FINAL } from '../runs/run-states.js';
 import { getVisibility } from '../runs/visible-values.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -45,6 +45,7 @@ export class RunQueue {
     private readonly profiles: ImportProfiles,
     private readonly worker: ImportWorker,
     private readonly settings: UserSettings,
+    private readonly rights: RunRights,
   ) {}
 
   /**
@@ -184,11 +185,12 @@ export class RunQueue {
     profile: NamedProfile | null = null,
   ): Promise<ImportRun> {
     this.assertOptionsAllowed(options, caller);
+    const senders = await this.rights.findSenders(caller.actor, file.sha256);
     return this.worker.queueRun(caller, async (tx) => {
       const parts = await this.files.lockParts(tx, file.runId);
       if (parts !== file.parts)
         throw createUnavailableError('The stored file is incomplete. Upload the file again.', 1);
-      return createRun(file, options, caller, profile);
+      return { ...createRun(file, options, caller, profile), senders };
     });
   }
 

@@ -18,6 +18,7 @@ const JSON_COLUMNS = [
   'words',
   'bulk',
   'causes',
+  'senders',
 ] as const;
 /** Columns that contain 0 or 1 in the database, and booleans in a run. */
 const FLAGS = ['dry_run', 'line_ended', 'approved', 'cancel'] as const;

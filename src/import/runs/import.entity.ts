@@ -1,6 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { type JsonText, toJson } from '../../platform/common/json.js';
 import { ascii, bool, int, longText, text, time, uuid } from '../../platform/database/engine/columns.js';
+import type { Party } from '../../audit/audit-event.js';
 import type { ChangesText } from '../../platform/common/field-changes.js';
 import type { BulkChange } from './bulk-change.input.js';
 import { type NamedProfile, RunOptions } from './import-options.js';
@@ -27,6 +28,8 @@ export class ImportRunEntity {
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
   /** Id of the run whose failed rows this run corrects, or null. */
   @Column({ ...uuid(), nullable: true }) corrects: string | null = null;
+  /** People who sent the file, or null if IMPORT_FOUR_EYES was off. */
+  @Column({ ...longText(), nullable: true }) senders: JsonText<Party[]> | null = null;
   @Column(text(255)) file_name = '';
   @Column(int()) file_size = 0;
   @Column(ascii(64)) file_sha256 = '';

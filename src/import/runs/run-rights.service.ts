@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Actor, type Caller, isSameActor } from '../../access/actor.js';
+import type { Party } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { assertConfirmed, assertScope, hasPermission } from '../../access/policy.js';
 import { ProblemError } from '../../platform/common/errors.js';
@@ -55,15 +56,24 @@ export class RunRights {
   }
 
   /**
-   * Rejects an approval by the person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. A file that
-   * the service imported was sent by all people who added a file with its content to the drop folder. An API key belongs
-   * to the person who created it. Keys that the command line created have no creator and count as different people.
+   * Finds the people who sent a file, if IMPORT_FOUR_EYES is on. A file that the service imports was sent by all people
+   * who added a file with its content to the drop folder. The audit may forget them while a plan waits for approval.
+   */
+  async findSenders({ kind, id }: Actor, sha256: string): Promise<Party[] | null> {
+    if (!this.env.IMPORT_FOUR_EYES) return null;
+    return id === null ? this.audit.findFileSenders(sha256) : [{ kind, id }];
+  }
+
+  /**
+   * Rejects an approval by a person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key
+   * belongs to the person who created it. Keys that the command line created have no creator and count as different
+   * people.
    * @throws ProblemError `forbidden`.
    */
   async assertDifferentPerson(run: ImportRun, { actor }: Caller): Promise<void> {
     const { id, guards, starter, file_sha256: sha256 } = run;
     if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
-    const senders = starter.id === null ? await this.audit.findFileSenders(sha256) : [starter];
+    const senders = run.senders ?? (await this.findSenders(starter, sha256)) ?? [];
     const credentials = await Promise.all(senders.map((sender) => this.listCredentials(sender)));
     const approvers = new Set(await this.listCredentials(actor));
     if (!credentials.flat().some((credential) => approvers.has(credential))) return;
@@ -71,7 +81,7 @@ export class RunRights {
     throw new ProblemError('forbidden', detail);
   }
 
-  private async listCredentials({ kind, id }: Pick<Actor, 'id'> & { kind: string }): Promise<string[]> {
+  private async listCredentials({ kind, id }: Party): Promise<string[]> {
     if (id === null) return [];
     return kind === 'key' ? this.keys.findCreatorChain(id) : [id];
   }

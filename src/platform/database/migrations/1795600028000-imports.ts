@@ -2,7 +2,7 @@ import { ascii, bool, int, longText, text, time, uuid } from '../engine/columns.
 import { TableMigration, key, optional } from './table-migration.js';
 
 /** Imports: runs, their rows and files (ADR 10), and profiles (ADR 22). */
-export class Imports1795600025000 extends TableMigration {
+export class Imports1795600028000 extends TableMigration {
   readonly tables = {
     import_runs: {
       columns: {
@@ -50,6 +50,7 @@ export class Imports1795600025000 extends TableMigration {
         delimiter: optional(ascii(1)),
         bulk: optional(longText()),
         waited_seconds: int(),
+        senders: optional(longText()),
       },
       indices: {
         ix_import_runs_state: ['state', 'id'],
