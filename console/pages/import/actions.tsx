@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { type Run, api, unwrap, toReasonHeader } from '../../api/client.js';
+import { isWorking } from '../../api/events.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { handleStatus } from '../../api/problem.js';
 import { formatCount, formatNumber } from '../../lib/text.js';
@@ -91,24 +92,20 @@ const createRevert = (run: Run): RunAction => ({
   path: '/api/0.3/imports/{import_id}/revert',
 });
 
-const ACTIONS_OF_STATE: Partial<Record<Run['state'], ((run: Run) => RunAction)[]>> = {
-  queued: [createCancellation],
-  validating: [createCancellation],
-  applying: [createCancellation],
-  planned: [createRejection, createApproval],
-  needs_approval: [createRejection, createApproval],
-};
+/** Lists the actions that the state of a run allows. */
+function listActions(run: Run): RunAction[] {
+  if (isWorking(run)) return [createCancellation(run)];
+  if (isWaiting(run)) return [createRejection(run), createApproval(run)];
+  return run.applied && run.reverted_by === null ? [createRevert(run)] : [];
+}
 
 /** Buttons for the actions that the state of a run allows, each with a confirmation. */
 export function Actions({ run, onChange }: { run: Run; onChange: () => void }) {
   // The action stays open if the state changes meanwhile, so that the confirmation can show the problem.
   const [open, setOpen] = useState<RunAction>();
-  const possible =
-    run.reverted_by === null ? (ACTIONS_OF_STATE[run.state] ?? (run.applied ? [createRevert] : [])) : [];
-  const actions = possible.map((action) => action(run));
   return (
     <div class={`buttons${isWaiting(run) ? ' decision' : ''}`}>
-      {actions.map((action) => (
+      {listActions(run).map((action) => (
         <Button key={action.text} text={action.text} kind={action.kind} onClick={() => setOpen(action)} />
       ))}
       {open && (

@@ -8,14 +8,8 @@ import { ChangeTable } from './field-groups.js';
 /** Maximum number of guards that are listed without a hint. */
 const MAX_EXPLAINED = 3;
 
-/** Formats the subject of a guard: a field, or a field and an error code as in `manager_uuid: unknown_reference`. */
-const formatSubject = (field: string): string => {
-  const [name = '', code] = field.split(': ');
-  return code === undefined ? getLabel(name) : `${getLabel(name)}, ${formatCode(code).toLowerCase()}`;
-};
-
 function formatGuard({ field, value, limit }: Guard): string {
-  const subject = field === null ? '' : `${formatSubject(field)}: `;
+  const subject = field === null ? '' : `${getLabel(field)}: `;
   return `${subject}${formatNumber(value)}. More than ${formatNumber(limit)} need approval.`;
 }
 
@@ -41,7 +35,7 @@ export function Guards({ run }: { run: Run }) {
           <p class="muted">{guard.hint}</p>
           {guard.examples.length > 0 && (
             <ChangeTable
-              caption={`Examples: ${formatCode(guard.name)}${guard.field ? `, ${formatSubject(guard.field)}` : ''}`}
+              caption={`Examples: ${formatCode(guard.name)}${guard.field ? `, ${getLabel(guard.field)}` : ''}`}
               changes={guard.examples.map(({ line, external_id: id, name, ...change }) => ({
                 line,
                 person: <a href={toHref(`/imports/${run.id}`, { person: id })}>{name || id}</a>,

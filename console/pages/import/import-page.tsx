@@ -100,13 +100,15 @@ function useEndToast(run: Run | undefined): void {
   }, [run]);
 }
 
-/** Shows why a run failed. */
+/** Shows why a run failed or ended early. */
 function Failure({ run }: { run: Run }) {
-  if (run.state !== 'failed' || run.problems.length === 0) return null;
+  const isReason = ({ line, external_id: id }: Run['problems'][number]) => line === null && id === '';
+  const reasons = run.state === 'failed' ? run.problems : run.problems.filter(isReason);
+  if (reasons.length === 0) return null;
   return (
-    <Card title="Why it failed">
+    <Card title="Why it ended">
       <ul class="stack">
-        {run.problems.map(({ line, field, code, message }, index) => (
+        {reasons.map(({ line, field, code, message }, index) => (
           <li key={index}>
             {line !== null && <strong>Line {line}: </strong>}
             {field && `${getLabel(field)} `}
