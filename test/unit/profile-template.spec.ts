@@ -84,27 +84,12 @@ test.each([
   ['{Email:pad:65:lower}', 'uses pad without a number from 1 to 64, as in pad:6'],
   ['{Email:before:}', 'uses before without a text, as in before:@'],
   ['{Email:lower:after}', 'uses after without a text, as in after:@'],
-  [
-    '{Email:unique:lower}',
-    'may use unique only once, as the last function of the last column, with nothing after this column',
-  ],
-  [
-    '{Fore:unique}.{Sur}',
-    'may use unique only once, as the last function of the last column, with nothing after this column',
-  ],
-  [
-    '{Fore:unique}@example.org',
-    'may use unique only once, as the last function of the last column, with nothing after this column',
-  ],
-  [
-    '{Fore:unique:unique}',
-    'may use unique only once, as the last function of the last column, with nothing after this column',
-  ],
+  ['{Email:unique:lower}', 'may use unique only once, at the very end, as in {Surname:unique}'],
+  ['{Fore:unique}.{Sur}', 'may use unique only once, at the very end, as in {Surname:unique}'],
+  ['{Fore:unique}@example.org', 'may use unique only once, at the very end, as in {Surname:unique}'],
+  ['{Fore:unique:unique}', 'may use unique only once, at the very end, as in {Surname:unique}'],
   ['{mail:lower|upn}', 'has a function before a |; put functions after the last column'],
-  [
-    '{Fore:unique} || {Sur}',
-    'may use unique only once, as the last function of the last column, with nothing after this column',
-  ],
+  ['{Fore:unique} || {Sur}', 'may use unique only once, at the very end, as in {Surname:unique}'],
   ['{a} || ', NO_ALTERNATIVE],
   [' || {a}', NO_ALTERNATIVE],
   ['{a} || none || {b}', NO_ALTERNATIVE],

@@ -4,15 +4,7 @@ import { formatCount, formatValue } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
 import { Pick, TextField, toggle } from '../../parts/field.js';
 import { type Editing, buildTemplate, listSources, removeTemplate, setMember } from './draft.js';
-import {
-  FALLBACK,
-  FUNCTIONS,
-  type Piece,
-  formatTemplate,
-  moveUnique,
-  parseFunction,
-  parseTemplate,
-} from './template.js';
+import { FALLBACK, FUNCTIONS, type Piece, formatTemplate, parseFunction, parseTemplate } from './template.js';
 
 const SHOWN_VALUES = 5;
 
@@ -25,7 +17,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
   const piece = pieces?.[selected];
   const setTemplate = (text: string) => change({ set: setMember(draft.set, column, text) });
   const setPieces = (next: readonly Piece[], at = selected): void => {
-    setTemplate(moveUnique(formatTemplate(next)));
+    setTemplate(formatTemplate(next));
     setSelected(at);
   };
   const others = pieces?.toSpliced(selected, 1) ?? [];

@@ -34,22 +34,24 @@ export function parseFunction(text: string): { name: string; argument?: string }
 const escape = (text: string): string => text.replace(/[\\{}|:]/g, '\\$&');
 const unescape = (text: string): string => text.replace(/\\([^])/g, '$1');
 
-export const formatTemplate = (pieces: readonly Piece[]): string =>
-  pieces
-    .map((piece) => {
-      if (piece === FALLBACK) return ' || ';
-      if (typeof piece === 'string') return piece.replace(/[\\{}|]/g, '\\$&');
-      const functions = piece.functions.map((each) => {
-        const { name, argument } = parseFunction(each);
-        return `:${name}${argument === undefined ? '' : `:${escape(argument)}`}`;
-      });
-      return `{${piece.columns.map(escape).join('|')}${functions.join('')}}`;
-    })
-    .join('');
-
 /** Moves the function `unique` to the column at the end of a template, the only place where it is valid. */
 export const moveUnique = (template: string): string =>
   template.replace(/(?<!\\):unique(\}.+)(?<!\\)\}$/, '$1:unique}');
+
+export const formatTemplate = (pieces: readonly Piece[]): string =>
+  moveUnique(
+    pieces
+      .map((piece) => {
+        if (piece === FALLBACK) return ' || ';
+        if (typeof piece === 'string') return piece.replace(/[\\{}|]/g, '\\$&');
+        const functions = piece.functions.map((each) => {
+          const { name, argument } = parseFunction(each);
+          return `:${name}${argument === undefined ? '' : `:${escape(argument)}`}`;
+        });
+        return `{${piece.columns.map(escape).join('|')}${functions.join('')}}`;
+      })
+      .join(''),
+  );
 
 /** Returns a template that inserts the first column that is not blank. */
 export const formatColumns = (columns: readonly string[]): string =>

@@ -87,9 +87,7 @@ export function parseTemplate(text: string): FieldTemplate {
     throw new TemplateError(`may have at most ${MAX_PLACEHOLDERS} placeholders`);
   const uses = placeholders.flatMap(({ functions }) => functions.filter(isUniqueCall));
   if (uses.length > 1 || (uses.length > 0 && !isUnique(alternatives)))
-    throw new TemplateError(
-      'may use unique only once, as the last function of the last column, with nothing after this column',
-    );
+    throw new TemplateError('may use unique only once, at the very end, as in {Surname:unique}');
   return alternatives;
 }
 
