@@ -4,7 +4,7 @@ import { NO_CHANGES } from '../../platform/common/field-changes.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
 import { truncate } from '../../platform/common/text.js';
 import { toMillis } from '../../platform/common/time.js';
-import { type UserScope, isAssignedTo } from '../../users/search/user-scope.js';
+import { isAssignedTo } from '../../users/search/user-scope.js';
 import { toExactKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
@@ -95,7 +95,7 @@ export class FilePlanner {
     const stage = async (planned: readonly PlannedRow[], bytes: number): Promise<void> => {
       await builder.addConstraints(planned, hasManagers);
       const newlyManaged = planned
-        .filter(({ before }) => before && isNewlyManaged(scope, before))
+        .filter(({ before }) => before && canManage(scope, before) && !isAssignedTo(scope, before))
         .map(({ row }) => row.line);
       await builder.add(planned, new Set(newlyManaged), toShare(passes, bytes));
     };
@@ -204,10 +204,6 @@ export class FilePlanner {
 
 const createUuid = (externalId: string, { toUuid, builder }: PlanState): string =>
   toUuid(builder.externalIds.assignNumber(externalId));
-
-function isNewlyManaged(scope: UserScope, user: User): boolean {
-  return canManage(scope, user) && !isAssignedTo(scope, user);
-}
 
 /** Returns true if the row of a blocked user may change the user's block or cause a warning. */
 function needsStatusRules(cells: readonly string[], { header, scope }: PlanState, user: User): boolean {

@@ -24,7 +24,7 @@ import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
-import { type PlannedRow, adviseRestore, describeDeletedUser } from './row-rules.js';
+import { type PlannedRow, describeDeletedUser } from './row-rules.js';
 import { UniqueUsernames } from './unique-usernames.js';
 import { PlanTally } from './plan-tally.js';
 
@@ -243,10 +243,11 @@ export class PlanBuilder {
         const errors = [...(lateErrors.get(line) ?? []), ...(row?.errors ?? [])];
         const manager = this.externalIds.findLine(row?.manager ?? '');
         if (manager !== 0 && providers.get(line) === 0) providers.set(line, manager);
-        const deletedManager = deleted.get(toExactKey(row?.manager ?? ''));
         return toFailedRow(
           row ?? { ...EMPTY_ROW, line, outcome: 'error' },
-          errors.map((error) => explainUnknownManager(error, manager, deletedManager)),
+          errors.map((error) =>
+            explainUnknownManager(error, manager, deleted.get(toExactKey(row?.manager ?? ''))),
+          ),
         );
       });
       await this.replaceRows(failed);
@@ -286,9 +287,7 @@ export class PlanBuilder {
 function explainUnknownManager(error: RowError, line: number, deleted: User | undefined): RowError {
   if (error.code !== 'unknown_reference') return error;
   const row = line === 0 ? '' : `; the row of this manager (line ${line}) is not imported`;
-  const user = deleted
-    ? `; the manager is ${describeDeletedUser(deleted)}. Correct the file, or ${adviseRestore(deleted)}`
-    : '';
+  const user = deleted ? `; correct the file, which names ${describeDeletedUser(deleted)}` : '';
   return {
     ...error,
     message: error.message + row + user,

@@ -234,16 +234,13 @@ function findAdoptionConflict(row: FileRow, before: User, field: string): RowErr
 
 /** Returns the reason why the row of a deleted user is skipped. */
 function toDeletedReason(row: FileRow, user: User): RowError {
-  const message = `belongs to ${describeDeletedUser(user)}. If files should change this user again, ${adviseRestore(user)}`;
+  const message = `belongs to ${describeDeletedUser(user)}`;
   const reason = toRowError({ field: 'external_id', code: 'deleted_elsewhere', message }, row);
   return { ...reason, uuid: user.uuid };
 }
 
 export const describeDeletedUser = (user: User): string =>
-  `the deleted user ${user.username} (${formatName(user)}, ${user.uuid})`;
-
-export const adviseRestore = ({ uuid }: User): string =>
-  `restore the user on the page Deleted users of the console or with rollcall users restore ${uuid}`;
+  `the deleted user ${user.username} (${formatName(user)}, ${user.uuid}). To restore the user, open Deleted users in the console or run rollcall users restore ${user.uuid}`;
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);
