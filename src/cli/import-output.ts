@@ -17,8 +17,8 @@ export function formatSummary(run: ImportRunDto): string {
   const isPlan = !run.applied && countChanged(run) > 0;
   if (counts.length > 0) parts.push(toTable([[isPlan ? 'Planned' : 'Outcome', 'Rows'], ...counts]));
   const { reported, blocked } = run.missing;
-  const effect = isPlan ? 'would be blocked' : 'newly blocked';
-  if (reported > 0) parts.push(`Users missing from the file: ${reported}, ${effect}: ${blocked}\n`);
+  const time = isPlan ? 'would be' : 'newly';
+  if (reported > 0) parts.push(`Users missing from the file: ${reported}, ${time} blocked: ${blocked}\n`);
   const hits = run.guards.filter(({ hit }) => hit);
   if (hits.length > 0) parts.push('Guards that tripped:\n', ...formatGuards(hits));
   const sorted = run.problems.toSorted((a, b) => a.code.localeCompare(b.code));
@@ -92,6 +92,8 @@ function formatNextSteps({ id, state, counts, problems }: ImportRunDto, shown: n
   const hints: string[] = [];
   if (counts.error > 0 && (problems.length > shown || counts.error > shown))
     hints.push(`All failed rows: rollcall imports failed ${id}\n`);
+  if (state === 'failed' && problems.some(({ code }) => /_column$|_encoding$/.test(code)))
+    hints.push('See how the file is read, and get a profile for it: rollcall import FILE --preview\n');
   if (state === 'needs_approval') {
     hints.push(
       `Nothing was written. Review the plan: rollcall imports rows ${id}\n` +

@@ -203,8 +203,7 @@ export class ImportRunDto {
   counts!: Counts;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
   @ApiProperty({
-    description:
-      'True if the run has changed users. Otherwise `counts` and `missing` are what the plan would do.',
+    description: 'True if the run has changed users. Otherwise its counts are a plan.',
   })
   applied!: boolean;
   @ApiProperty({ type: [ImportGuardDto], maxItems: 200 }) guards!: ImportGuardDto[];

@@ -68,12 +68,12 @@ test('ignore_unknown_columns ignores blank and repeated unknown columns', () => 
 const fault = (code: string, message: string) => [code, message];
 const MISSING = fault(
   'missing_column',
-  'The header has no column ExternalId, which matches rows to users. Add this column.',
+  'The header has no column ExternalId, which matches rows to users. Add this column, or map a column to it in a profile.',
 );
 const unknownColumn = (name: string) =>
   fault(
     'unknown_column',
-    `The column "${name}" is unknown. Correct its name, or ignore unknown columns (option ignore_unknown_columns).`,
+    `The column "${name}" is unknown. Correct its name, map it in a profile, or ignore unknown columns (option ignore_unknown_columns).`,
   );
 const both = (one: string, other: string, name: string) =>
   fault('duplicate_column', `The columns "${one}" and "${other}" both mean ${name}. Remove one of them.`);

@@ -20,7 +20,7 @@ const noCsv = (what: string) =>
 const contradiction = (mark: string, named: string) =>
   fault(
     1,
-    `The byte order mark of the file indicates ${mark}, but encoding= is ${named}. Correct encoding=, or leave it out.`,
+    `The byte order mark of the file indicates ${mark}, but the option encoding is ${named}. Correct this option, or leave it out.`,
   );
 const IN_UTF16 = fault(2, 'Line 2 contains a NUL character. Remove it.');
 const ZIP = noCsv('a ZIP archive or an Excel workbook');

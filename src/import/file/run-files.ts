@@ -135,7 +135,8 @@ function findHeaderErrors(
 ): FileErrorDetails[] {
   const faults: FileErrorDetails[] = [];
   if (!header.some((column) => column?.field === 'external_id')) {
-    const message = 'The header has no column ExternalId, which matches rows to users. Add this column.';
+    const message =
+      'The header has no column ExternalId, which matches rows to users. Add this column, or map a column to it in a profile.';
     faults.push({ code: 'missing_column', message });
   }
   for (const [index, name] of names.entries()) {
@@ -151,7 +152,7 @@ function findHeaderErrors(
     } else if (!ignoresUnknown) {
       const nearest = findNearestColumn(name);
       const hint = nearest ? ` Did you mean ${nearest.name}?` : '';
-      const message = `The column ${quote(name)} is unknown.${hint} Correct its name, or ignore unknown columns (option ignore_unknown_columns).`;
+      const message = `The column ${quote(name)} is unknown.${hint} Correct its name, map it in a profile, or ignore unknown columns (option ignore_unknown_columns).`;
       faults.push({ code: 'unknown_column', message });
     }
   }

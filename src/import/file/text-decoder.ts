@@ -69,7 +69,7 @@ function detectEncoding(head: Uint8Array, encoding: string | undefined): string 
   }
   const marked = BOMS.find(([, bytes]) => startsWith(head, bytes))?.[0];
   if (marked !== undefined && named !== undefined && marked !== named) {
-    const message = `The byte order mark of the file indicates ${marked}, but encoding= is ${named}. Correct encoding=, or leave it out.`;
+    const message = `The byte order mark of the file indicates ${marked}, but the option encoding is ${named}. Correct this option, or leave it out.`;
     throw new FileError('bad_encoding', message, 1);
   }
   return marked ?? named ?? 'utf-8';
