@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
-import { csv, findUser, runImport, sendPreview } from '../support/app/imports.js';
+import { csv, runImport, sendPreview } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 import { readSample } from '../support/app/profiles.js';
@@ -261,16 +261,13 @@ test('the suggested profile of a file with repeated and blank values keeps the s
   expect(templates.map(({ duplicates }: Json) => duplicates)).toEqual([1, 0, 0]);
 });
 
-test('the username that is offered first has no blanks and apostrophes if the e-mail addresses have none', async () => {
+test('usernames without blanks and apostrophes are offered first', async () => {
   const names = ['Ines;von der Heide', "Petra;O'Brien", 'Jörg;Groß', 'Anna;Weber'];
   const rows = names.map((name, n) => `N${n};${name};p.${n}@example.org`);
-  const file = csv('Nr;Vorname;Nachname;E-Mail', ...rows);
-  const { suggested, templates } = await previewNamed('heide.csv', new Blob([file]));
+  const file = new Blob([csv('Nr;Vorname;Nachname;E-Mail', ...rows)]);
+  const { templates } = await previewNamed('heide.csv', file);
   const usernames = templates.filter(({ column }: Json) => column === 'Username');
   expect(usernames.map(({ values }: Json) => values[0])).toEqual(['p.0', 'ines.von der heide']);
-  await app.key.put('/import_profiles/heide', suggested);
-  await runImport(app.key, file, 'profile=heide');
-  expect((await findUser(app.key, 'p.1@example.org')).username).toBe('p.1');
 });
 
 test('the suggested profile of each generated export reads every row without problems', async () => {

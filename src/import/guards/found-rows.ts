@@ -12,16 +12,13 @@ export class FoundRows {
   count = 0;
   readonly examples: Example[] = [];
 
-  add(row: Pick<StagedRow, 'line' | 'external_id'>, change: Omit<FieldChange, 'field'> = {}): void {
+  add(
+    { line, external_id }: Pick<StagedRow, 'line' | 'external_id'>,
+    { old = null, new: now = null }: Omit<FieldChange, 'field'> = {},
+  ): void {
     this.count++;
-    if (this.examples.length >= MAX_EXAMPLES) return;
-    const example = {
-      line: row.line,
-      external_id: row.external_id,
-      old: change.old ?? null,
-      new: change.new ?? null,
-    };
     // Copy the strings, because a substring would keep the string that it was cut from in memory.
-    this.examples.push(structuredClone(example));
+    if (this.examples.length < MAX_EXAMPLES)
+      this.examples.push(structuredClone({ line, external_id, old, new: now }));
   }
 }

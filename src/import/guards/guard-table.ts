@@ -48,9 +48,6 @@ export const GUARDS: readonly GuardDefinition[] = [
 
 /** The guards of bulk changes. */
 export const BULK_GUARDS: readonly GuardDefinition[] = [
-  { ...deactivations, hint: 'Many users would lose access. Check the selected users before you approve.' },
-  {
-    ...reactivations,
-    hint: 'Many blocked users would get access again. Check the selected users before you approve.',
-  },
+  { ...deactivations, hint: 'Many users would lose access. Check them before you approve.' },
+  { ...reactivations, hint: 'Many blocked users would get access again. Check them before you approve.' },
 ];

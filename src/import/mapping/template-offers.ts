@@ -64,7 +64,7 @@ export function offerTemplates(
   return Object.entries(templates)
     .filter(([column]) => !isFilled(column))
     .flatMap(([column, texts]) => {
-      const rate = (share: number): RatedTemplate[] =>
+      const rate = (share: number) =>
         [...new Set(texts)].flatMap((text) => rateTemplate(column, text, cells, share));
       const complete = column === 'ExternalId' ? rate(1) : [];
       const offers = complete.length > 0 ? complete : rate(MIN_SHARE);
@@ -75,21 +75,19 @@ export function offerTemplates(
     });
 }
 
-/** A template with the number of its values that are usernames with blanks, apostrophes or similar characters. */
-type RatedTemplate = PreviewTemplateDto & { unusual: number };
-
 /**
  * Renders a template for all records. Returns an empty list if too many values are blank, or too many external ids are
  * repeated.
  * @param cells cells of each source column
  * @param share minimum share of the values that must fit.
+ * @returns the template, and in `unusual` the number of its usernames with blanks, apostrophes or similar characters.
  */
 function rateTemplate(
   column: string,
   template: string,
   cells: ReadonlyMap<string, readonly string[]>,
   share: number,
-): RatedTemplate[] {
+) {
   if (template === '' || template.length > MAX_TEMPLATE) return [];
   const isUnique = template.endsWith(':unique}');
   const parsed = parseTemplate(template.replace(/:unique}$/, '}'));

@@ -12,9 +12,7 @@ import {
 } from '../runs/import-options.js';
 
 /** Returns the options in `IMPORT_OPTIONS` without validation. */
-export function getRawOptions({ IMPORT_OPTIONS }: Env): JsonObject {
-  return { ...parse(IMPORT_OPTIONS) };
-}
+export const getRawOptions = ({ IMPORT_OPTIONS }: Env): JsonObject => ({ ...parse(IMPORT_OPTIONS) });
 
 /**
  * Rejects options of a profile that scheduled imports do not support.
