@@ -46,7 +46,7 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     const [head, first, second, ...rest] = shown.out.split('\n');
     expect([shown.code, shown.err, rest]).toEqual([0, '', ['']]);
     expect(head).toMatch(/^ID +STATE +CREATED \(UTC\) +DATA SET +ROWS +CHANGED +FAILED +FILE$/);
-    expect(first).toMatch(new RegExp(`^${id} +needs_approval .* ${name} +12 +4 +0 +upload\\.csv$`));
+    expect(first).toMatch(new RegExp(`^${id} +needs_approval .* ${name} +12 +4 planned +0 +upload\\.csv$`));
     expect(second).toMatch(/ completed .* 12 +12 +0 +upload\.csv$/);
     const json = JSON.parse((await run('list', '--dataset', name, '--json')).out);
     expect([json.Count, json.Results[0].id]).toEqual([2, id]);

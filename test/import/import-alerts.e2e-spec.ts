@@ -9,7 +9,7 @@ import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { type TestDatabase, createDatabase } from '../support/app/database.js';
-import { awaitRun, csv, readRun, runImport } from '../support/app/imports.js';
+import { awaitRun, csv, runImport } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 import { TestDropFolder, addScheduledFile } from '../support/app/drop-folder.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';

@@ -259,7 +259,7 @@ test.each(['restored', 'deleted'])('a plan is void if its user is %s before the 
 });
 
 test('the ExternalId of a deleted user can neither adopt a user nor name a manager', async () => {
-  const { id, name, uuid } = await deleteNewUser();
+  const { id, name } = await deleteNewUser();
   await app.key.post('/users', { username: name, email: `${name}@example.org` });
   const rows = [`${id},${name},${name}@example.org,`, `${person(`report-${name}`)},${id}`];
   const table = csv(`${HEAD},Manager`, ...rows);
