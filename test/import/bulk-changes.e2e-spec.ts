@@ -3,9 +3,10 @@ import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { awaitRun, csv, decide, expectRun, findUser, rowsOf, runImport } from '../support/app/imports.js';
-import { fieldErrorsOf, problemOf } from '../support/app/people.js';
+import { databaseOf, fieldErrorsOf, problemOf } from '../support/app/people.js';
 import { UNKNOWN } from '../support/data/factories.js';
-import { HEAD, people } from '../support/data/user-file.js';
+import { createRandom, pickOne } from '../support/data/random.js';
+import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** Bulk changes: runs whose rows are selected users. */
 const app = setUpApp({ FUSE_MIN: '0' });
@@ -45,17 +46,66 @@ test('a bulk change is planned, stopped by its guard, approved for the planned u
   expect(await findUser(app.key, 'p7')).toMatchObject({ status: 'Active', roles: ['Organisational user'] });
 });
 
-test('a bulk deletion counts as deactivation, and its revert restores the users with their managers', async () => {
-  const plan = await start({ where: HR, change: { delete: true }, dry_run: true });
-  expectRun(plan, 'planned', { deleted: 61 });
-  const deleted = await decide(app.key, plan.id, 'apply');
-  expectRun(deleted, 'completed', { deleted: 61 });
-  expect([plan.guards[0].value, await countUsers('managed_by=hr')]).toEqual([61, 0]);
-  const restored = await decide(app.key, deleted.id, 'revert');
-  expectRun(restored, 'completed', { restored: 61 });
-  const [boss, report] = await Promise.all(['p6', 'p7'].map((id) => findUser(app.key, id)));
-  expect(report).toMatchObject({ status: 'Active', manager_uuid: boss.uuid });
-  expectRun(await decide(app.key, restored.id, 'revert'), 'completed', { deleted: 61 });
+async function deleteUsers(selection: object): Promise<Json> {
+  const plan = await start({ ...selection, change: { delete: true }, dry_run: true });
+  return decide(app.key, plan.id, 'apply');
+}
+async function readStored(dataset: string): Promise<Json[]> {
+  const sql = 'SELECT * FROM users WHERE managed_by = ? ORDER BY uuid';
+  const rows = await databaseOf(app).query<Json>(sql, [dataset]);
+  return rows.map(({ updated: _, version: _version, ...fields }) => fields);
+}
+
+test('a bulk deletion counts as deactivation, and its revert restores all fields in a random hierarchy', async () => {
+  const random = createRandom(20_261_127);
+  const ids = Array.from({ length: 900 }, (_, i) => `r${i}`);
+  // Every user reports to a user with a smaller key, or to no user.
+  const keys = new Map(ids.map((id) => [id, random(1e9)]));
+  const toRow = (id: string): string => {
+    const other = pickOne(random, ids);
+    const manager = Number(keys.get(other)) < Number(keys.get(id)) ? other : '';
+    return person(id, manager, random(10) < 7 ? 'Editor' : '');
+  };
+  await runImport(app.key, csv(`${HEAD},Manager,Roles`, ...ids.map(toRow)), 'dataset=random');
+  const before = await readStored('random');
+  const deleted = await deleteUsers({ where: { managed_by: 'random', role: ['Editor'] } });
+  const count = deleted.counts.deleted;
+  expectRun(deleted, 'completed', { deleted: count });
+  expect([deleted.guards[0].value, await countUsers('managed_by=random')]).toEqual([count, 900 - count]);
+  let last = deleted;
+  for (const outcome of ['restored', 'deleted', 'restored']) {
+    last = await decide(app.key, last.id, 'revert');
+    expectRun(last, 'completed', { [outcome]: count, updated: last.counts.updated });
+  }
+  expect(await readStored('random')).toEqual(before);
+});
+
+const put = (user: Json, body: object) => app.key.put(`/users/${user.uuid}`, body);
+const unknown = 'report manager_uuid unknown_reference';
+/** Users with their managers. The boss and the assistant are deleted. */
+const TEAM = { chief: '', boss: 'chief', report: 'boss', assistant: 'boss' };
+test.each<[string, (chief: Json, boss: Json, report: Json) => Promise<unknown>, ...results: string[]]>([
+  ['the boss is restored', (_, boss) => app.key.post(`/users/${boss.uuid}/restore`), 'boss boss'],
+  ['the boss is purged', (_, { uuid }) => databaseOf(app).execute('DELETE FROM deleted_users WHERE uuid = ?', [uuid]), 'none none', 'boss uuid not_found', unknown], // prettier-ignore
+  ['the username of the boss is taken', (chief, { username }) => put(chief, { username }), 'none none', 'boss username username_taken', unknown], // prettier-ignore
+  ['the report gets another manager', (chief, _, report) => put(report, { manager_uuid: chief.uuid }), 'chief boss', 'report manager_uuid changed_since'], // prettier-ignore
+  ['the report is deleted', (_, _boss, { uuid }) => app.key.delete(`/users/${uuid}`), 'none boss', 'report uuid not_found'], // prettier-ignore
+  ['the chief becomes a report of the report', (chief, _, { uuid }) => put(chief, { manager_uuid: uuid }), 'none boss', 'report manager_uuid cycle'], // prettier-ignore
+])('if %s, the revert of a bulk deletion restores the other values', async (what, change, ...results) => {
+  const toId = (name: string): string => name && `${name}-${what.replaceAll(' ', '-')}`;
+  const rows = Object.entries(TEAM).map(([name, manager]) => person(toId(name), toId(manager)));
+  await runImport(app.key, csv(`${HEAD},Manager`, ...rows));
+  const readTeam = () => Promise.all(Object.keys(TEAM).map((name) => findUser(app.key, toId(name))));
+  const [chief, boss, report, assistant] = await readTeam();
+  const deleted = await deleteUsers({ uuids: [boss.uuid, assistant.uuid] });
+  await change(chief, boss, report);
+  const { id, problems } = await decide(app.key, deleted.id, 'revert');
+  const names = new Map([chief, boss].map(({ uuid, username }) => [uuid, username.split('-')[0]]));
+  const managers = (await readTeam()).slice(2).map((user) => names.get(user?.manager_uuid) ?? 'none');
+  const conflicts = problems.map((one: Json) => `${one.external_id.split('-')[0]} ${one.field} ${one.code}`);
+  expect([managers.join(' '), ...conflicts.sort()]).toEqual(results);
+  const [{ changes }] = await rowsOf(app.key, id, `external_id=${toId('assistant')}`);
+  expect(changes.some(({ field }: Json) => field === 'manager_uuid')).toBe(managers[1] !== 'none');
 });
 
 test('a bulk change follows the rules of the API and rejects changes of Webmasters', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
+import type { Json } from '../support/app/client.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
 import {
   countsOf,
@@ -18,6 +19,7 @@ import { HEAD, people, person } from '../support/data/user-file.js';
 /** Reverts, which undo a run in a new run. */
 const app = setUpApp({ ...LAX_GUARDS, FUSE_MIN: '0' });
 
+const managerOf = (user: Json): string | null => user.manager_uuid;
 const COLUMNS = `${HEAD},Phone,Authname,Status,Manager`;
 async function revert(id: string) {
   const answer = await app.key.post(`/imports/${id}/revert`);
@@ -106,38 +108,43 @@ test.each([
 test('an import revert deletes only unused new users, and its own revert restores them', async () => {
   const file = (managerOfBoss: string, ...rows: string[]) =>
     csv(`${HEAD},Manager`, person('boss', managerOfBoss), ...rows);
-  await runImport(app.key, file(''), 'dataset=new');
+  const older = ['aide,aide,old@example.org,', 'guest,guest,older@example.org,'];
+  await runImport(app.key, file('aide', ...older), 'dataset=new');
   // An older user reports to the first new user. Each other new user reports to the previous new user.
   const chain = people('n', 60, (i) => [i > 0 ? `n${i - 1}` : '']);
+  chain.push(person('aide', ''), person('guest', ''));
   const hired = await runImport(app.key, file('n0', ...chain), 'dataset=new');
-  expect(countsOf(hired)).toEqual({ created: 60, updated: 1 });
+  expect(countsOf(hired)).toEqual({ created: 60, updated: 3 });
   await runImport(app.key, file('n0', ...chain), 'dataset=new'); // changes no user
-  const [signedIn, changed, unused] = await Promise.all(
-    ['n23', 'n59', 'n3'].map((id) => findUser(app.key, id)),
-  );
+  const read = () =>
+    Promise.all(['n23', 'n59', 'n3', 'aide', 'guest', 'boss'].map((id) => findUser(app.key, id)));
+  const [signedIn, changed, unused, aide, guest] = await read();
   await app.app.get(UsersService).updateLastAccess(signedIn.uuid);
   await app.key.put(`/users/${changed.uuid}`, { phone: '1' });
+  await app.key.put(`/users/${aide.uuid}`, { manager_uuid: unused.uuid });
+  await app.key.put(`/users/${guest.uuid}`, { manager_uuid: unused.uuid, email: 'new@example.org' });
+  const managers = (await read()).map(managerOf);
   const undone = await revert(hired.id);
-  expect(countsOf(undone)).toEqual({ deleted: 58, updated: 1, error: 2 });
+  expect(countsOf(undone)).toEqual({ deleted: 58, updated: 2, error: 3 });
+  const [blocked, , deleted, ...left] = await read();
+  expect([blocked.status, deleted]).toEqual(['Blocked', undefined]);
+  expect([blocked, ...left].map(managerOf)).toEqual([null, null, null, aide.uuid]);
   const messages = [
     /^The user has signed in \(last on 2.*Z\) since/,
     /^The user was changed \(last on 2.*Z\) since/,
   ];
-  expect(await rowsOf(app.key, undone.id, 'outcome=error')).toMatchObject(
-    messages.map((message) => ({
+  expect(await rowsOf(app.key, undone.id, 'outcome=error')).toMatchObject([
+    ...messages.map((message) => ({
       errors: [{ field: '', code: 'changed_since', message: expect.stringMatching(message) }],
-      changes: [{ field: 'status', old: 'Active', new: 'Blocked' }, { field: 'managed_by' }],
+      changes: ['status', 'managed_by', 'manager_uuid'].map((field) => ({ field })),
     })),
-  );
-  expect((await findUser(app.key, 'n23')).status).toBe('Blocked');
-  expect(await findUser(app.key, 'n3')).toBeUndefined();
-  expect((await findUser(app.key, 'boss')).manager_uuid).toBeNull();
+    { errors: [{ field: 'email', code: 'changed_since' }], changes: [] },
+  ]);
 
   const repeated = await runImport(app.key, file('n0', ...chain), 'dataset=new&dry_run=true');
-  expect(guardOf(repeated, 'after_revert')).toMatchObject({ value: 58 });
+  expect(guardOf(repeated, 'after_revert')).toMatchObject({ value: 59 });
   const back = await revert(undone.id);
-  expectRun(back, 'completed', { restored: 58, updated: 1, reactivated: 2 });
-  expect(back.problems).toEqual([]);
+  expectRun(back, 'completed', { restored: 58, updated: 3, reactivated: 2 });
+  expect([back.problems, (await read()).map(managerOf)]).toEqual([[], managers]);
   expect(await findUser(app.key, 'n3')).toEqual({ ...unused, updated: expect.any(String) });
-  expect((await findUser(app.key, 'boss')).manager_uuid).toBe((await findUser(app.key, 'n0')).uuid);
 });

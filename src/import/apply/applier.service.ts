@@ -1,17 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../access/actor.js';
+import { Changes } from '../../platform/common/field-changes.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { BATCH_TARGETS, BatchSizer } from '../../platform/database/transaction-runner.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
+import type { User } from '../../users/model/user.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { type UserChange, prepareUser } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
-import { type StagedRow, toFailedRow } from '../runs/import-row.js';
+import { type StagedRow, createUserRow, toFailedRow } from '../runs/import-row.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 
 /** Number of rows to prepare before the event loop may send the next statement of the open transaction. */
@@ -102,14 +104,32 @@ export class Applier {
     caller: Caller,
   ): Promise<void> {
     await this.directory.assignScope(tx, newlyManaged, userScopeOf(run));
-    const outcomes = await this.writer.apply(tx, changes, caller);
+    const { outcomes, reports } = await this.writer.applyWithReports(tx, changes, caller);
     // A row fails here if its user or one of its identifiers was changed after the row was planned.
     const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
       return outcome?.outcome === 'error' ? [toFailedRow(row, [...outcome.failures])] : [];
     });
     await this.rows.replace(tx, run.id, failed);
+    if (reports.length === 0) return;
+    const last = Math.max(run.rows_total ?? 0, await this.rows.findLastLine(run.id, tx));
+    await this.rows.insert(tx, run.id, createReportRows(rows, reports, last + 1));
   }
+}
+
+/**
+ * Returns rows that record the cleared managers of `reports`, in the order of the deleted managers. This order does not
+ * depend on how many batches a transaction contains.
+ */
+function createReportRows(rows: readonly StagedRow[], reports: readonly User[], firstLine: number) {
+  const byManager = Map.groupBy(reports, ({ manager_uuid }) => manager_uuid);
+  const cleared = rows.flatMap(({ batch, user_uuid }) =>
+    (byManager.get(user_uuid) ?? []).map((user) => ({ batch, user })),
+  );
+  return cleared.map(({ batch, user }, index) => {
+    const changes = Changes.fromList([{ field: 'manager_uuid', old: user.manager_uuid, new: null }]);
+    return createUserRow(firstLine + index, 'manager_cleared', user, { batch, changes });
+  });
 }
 
 function toChange(row: StagedRow): UserChange {

@@ -1,6 +1,7 @@
 import { Changes } from '../../platform/common/field-changes.js';
 import { getOrCreate } from '../../platform/common/maps.js';
 import { toBatches } from '../../platform/common/time-slice.js';
+import type { Sql } from '../../platform/database/engine/sql.js';
 import {
   type SetConstraint,
   createConstraint,
@@ -26,6 +27,7 @@ import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { type PlannedRow, describeDeletedUser } from './row-rules.js';
 import { UniqueUsernames } from './unique-usernames.js';
+import { clearManager } from './user-rows.js';
 import { PlanTally } from './plan-tally.js';
 
 /** Number of rows that are looked up and staged together. */
@@ -128,12 +130,7 @@ export class PlanBuilder {
     for (const row of rows)
       if (isWritten(row) && !hasOnlyWarnings(row))
         row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
-    // The set rules and the guards are evaluated later, so the planning is not complete yet.
-    const reached = this.progress.recordPlanned(
-      Math.min(MAX_SHARE, share),
-      this.tally.rows,
-      this.changeCount,
-    );
+    const reached = this.recordProgress(share);
     if (rows.length === 0) return this.checkpoint.reportProgress(reached);
     const store = this.replacesRows ? 'replace' : 'insert';
     await this.checkpoint.commit((tx) => this.rows[store](tx, this.checkpoint.runId, rows), reached);
@@ -164,6 +161,7 @@ export class PlanBuilder {
     await this.failStagedRows(late, providers);
     this.causes = listCauses(providers);
     await this.nameNewUsers();
+    await this.clearManagers();
     await this.reorderRows(findApplyOrder(() => setRules.listDependencies(webmasters)));
   }
 
@@ -187,6 +185,7 @@ export class PlanBuilder {
   private buildConstraint({ row, before, after }: PlannedRow, managers: boolean): SetConstraint | undefined {
     if (row.outcome === 'deleted') return before && createDeletionConstraint(row.line, before);
     const constraint = after && createConstraint(row.line, before, after, { managers });
+    if (constraint && row.outcome === 'restored') constraint.restores = true;
     if (this.usernames && constraint?.creates) {
       // The usernames are chosen later, when the failed rows are known. Chosen usernames never conflict.
       this.newLines.push(row.line);
@@ -218,6 +217,16 @@ export class PlanBuilder {
         return username === old ? [] : { ...row, changes };
       });
       await this.replaceRows(renamed);
+    }
+  }
+
+  /** Removes the manager in each applied row whose user has no manager after the run because of other rows. */
+  private async clearManagers(): Promise<void> {
+    const managers = new Map(this.setRules.listClearedManagers());
+    for await (const lines of toBatches([...managers.keys()])) {
+      const staged = await this.rows.findByLines(this.checkpoint.runId, lines);
+      const applied = staged.filter(({ batch }) => batch > 0);
+      await this.replaceRows(applied.map((row) => clearManager(row, managers.get(row.line) ?? null)));
     }
   }
 
@@ -256,8 +265,13 @@ export class PlanBuilder {
 
   private async replaceRows(rows: readonly StagedRow[]): Promise<void> {
     for (const row of rows) this.tally.print(row);
-    if (rows.length > 0)
-      await this.checkpoint.commit((tx) => this.rows.replace(tx, this.checkpoint.runId, rows));
+    const replace = (tx: Sql) => this.rows.replace(tx, this.checkpoint.runId, rows);
+    if (rows.length > 0) await this.checkpoint.commit(replace, this.recordProgress(1));
+  }
+
+  private recordProgress(share: number) {
+    // The set rules and the guards are evaluated later, so the planning is not complete yet.
+    return this.progress.recordPlanned(Math.min(MAX_SHARE, share), this.tally.rows, this.changeCount);
   }
 
   /**

@@ -33,6 +33,18 @@ export function createRestoredRow(line: number, after: User): PlannedRow {
   return { row: createUserRow(line, 'restored', after, { changes }), before: undefined, after };
 }
 
+/**
+ * Returns the row of a user who has no manager after the run because of other rows.
+ * @param deleted the deleted manager of the user, or null for a user who is restored without the manager.
+ */
+export function clearManager(row: StagedRow, deleted: string | null): StagedRow {
+  const { list } = row.changes;
+  const cleared = { field: 'manager_uuid', old: deleted, new: null };
+  const others = list.filter(({ field }) => field !== cleared.field);
+  if (deleted !== null && others.length < list.length) return row;
+  return { ...row, changes: Changes.fromList(deleted === null ? others : [...list, cleared]) };
+}
+
 export function createFailedRow(
   { line, external_id, user_uuid }: Pick<StagedRow, 'line' | 'external_id' | 'user_uuid'>,
   before: User | undefined,

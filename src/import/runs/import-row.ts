@@ -82,16 +82,20 @@ export class RowErrorDto {
 /** Members of an error. Errors are plain objects, not instances of the DTO. */
 export type RowError = Pick<RowErrorDto, keyof RowErrorDto>;
 
-/** Outcomes of a staged row. Missing users are staged too, with the outcome `missing`. */
+/** Outcomes of the staged rows that clients see. Missing users are staged too, with the outcome `missing`. */
 export const STAGED_OUTCOMES = [...ROW_OUTCOMES, 'missing'] as const;
-export type StagedOutcome = (typeof STAGED_OUTCOMES)[number];
+/** A row with the outcome `manager_cleared` only tells a revert that the run deleted the manager of a user. */
+export type StagedOutcome = (typeof STAGED_OUTCOMES)[number] | 'manager_cleared';
 
 /** A line number that is lower than the line of any row. Missing users have negative lines. */
 export const MIN_LINE = -(2 ** 31);
 
 /** A row of a plan with its planned or final outcome. */
 export interface StagedRow {
-  /** Line as a spreadsheet shows it (header = 1), or a negative number for a missing user. */
+  /**
+   * Line as a spreadsheet shows it (header = 1), a negative number for a missing user, or a number after all rows for the
+   * outcome `manager_cleared`.
+   */
   line: number;
   outcome: StagedOutcome;
   external_id: string;

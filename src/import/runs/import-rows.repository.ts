@@ -192,12 +192,20 @@ export class ImportRowsRepository {
     return count;
   }
 
+  /** Returns the last line of a run with a stored row, or 0. */
+  async findLastLine(runId: string, sql: Sql): Promise<number> {
+    const query = 'SELECT MAX(line) AS last FROM import_rows WHERE run_id = ?';
+    const [row] = await sql.query<{ last: number | null }>(query, [runId]);
+    return row?.last ?? 0;
+  }
+
   /** Counts the staged rows by outcome, without missing users. */
   async countByOutcome(runId: string, sql: Sql = this.database): Promise<Counts> {
     const query = 'SELECT outcome, COUNT(*) AS count FROM import_rows WHERE run_id = ? GROUP BY outcome';
     const rows = await sql.query<{ outcome: StagedOutcome; count: number }>(query, [runId]);
     const counts = { ...NO_COUNTS };
-    for (const { outcome, count } of rows) if (outcome !== 'missing') counts[outcome] = count;
+    for (const { outcome, count } of rows)
+      if (outcome !== 'missing' && outcome !== 'manager_cleared') counts[outcome] = count;
     return counts;
   }
 

@@ -80,11 +80,9 @@ export class UserDirectory {
     return new Map(rows.map((row) => [row.uuid, toUser(row)]));
   }
 
-  /** Finds deleted users. Returns them as they would be after a restore. */
+  /** Finds deleted users. Returns them as they would be after a restore if all their managers existed. */
   async findRestorable(uuids: readonly string[]): Promise<Map<string, User>> {
-    const deleted = await this.deleted.find(uuids);
-    const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
-    return toRestoredUsers(deleted, await this.findExternalIds(managers));
+    return toRestoredUsers(await this.deleted.find(uuids));
   }
 
   /** See `DeletedUsersRepository.findDeletedElsewhere`. */

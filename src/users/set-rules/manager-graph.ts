@@ -1,4 +1,4 @@
-import { type ChangeNumbers, IntList, TextNumbers } from './number-collections.js';
+import { type ChangeNumbers, IntList, NumberSet, TextNumbers } from './number-collections.js';
 import type { ManagerChange, SetConstraint } from './set-constraint.js';
 
 /**
@@ -14,20 +14,23 @@ export class ManagerGraph {
   private readonly changes = new IntList();
   /** Contains 1 for the node of each user who is in the database. */
   private readonly existing = new IntList();
-  /** Nodes of existing users whose manager changes. Only these users can be part of a temporary cycle. */
+  /** Nodes of existing users whose manager changes, and of restored users. Their changes wait for their managers. */
   private readonly moved = new IntList();
+  /** Nodes of restored users. */
+  private readonly restored = new NumberSet();
   /** Changes of users who have a manager before the change, each with the node of this manager at the same index. */
   private readonly reports = new IntList();
   private readonly formerManagers = new IntList();
 
-  add({ change, user, creates }: SetConstraint, { before, after }: ManagerChange): void {
+  add({ change, user, creates, restores }: SetConstraint, { before, after }: ManagerChange): void {
     const node = this.getNode(user);
     this.changes.set(node, change);
     this.managers.set(node, after === null ? 0 : this.getNode(after));
+    if (restores) this.restored.add(node);
+    if (restores || !creates) this.moved.push(node);
     if (creates) return;
     this.existing.set(node, 1);
     this.fallbacks.set(node, before === null ? 0 : this.getNode(before));
-    this.moved.push(node);
   }
 
   /** Adds a user of the database with the current manager of this user. */
@@ -40,12 +43,13 @@ export class ManagerGraph {
   /**
    * Lists the changes that set a manager who is not in the database. Each is paired with the change that creates this
    * manager, or with 0 if no change does.
+   * @param restores true to list only the changes that restore users, false to list only the other changes.
    */
-  *listManagerCreators(): Generator<[change: number, creator: number]> {
+  *listManagerCreators(restores: boolean): Generator<[change: number, creator: number]> {
     for (let node = 1; node < this.changes.length; node++) {
       const manager = this.managers.at(node);
       if (this.changes.at(node) === 0 || manager === 0 || this.existing.at(manager) === 1) continue;
-      yield [this.changes.at(node), this.changes.at(manager)];
+      if (this.restored.has(node) === restores) yield [this.changes.at(node), this.changes.at(manager)];
     }
   }
 
@@ -67,8 +71,8 @@ export class ManagerGraph {
   }
 
   /**
-   * Finds cycles of managers, and returns the changes in each cycle. A cycle without changes is not returned, but one
-   * manager in it is removed.
+   * Finds cycles of managers, and returns the changes in each cycle, without the changes that restore users. A cycle
+   * without other changes is not returned, but one manager in it is removed.
    */
   findCycles(): number[][] {
     const state = new Uint8Array(Math.max(this.managers.length, this.changes.length)); // 0: not visited, 1: visited on the current walk, 2: finished
@@ -82,8 +86,8 @@ export class ManagerGraph {
         node = this.managers.at(node);
       }
       if (node !== 0 && state[node] === 1) {
-        const changes = walk.slice(walk.indexOf(node)).map((member) => this.changes.at(member));
-        const causes = changes.filter((change) => change !== 0);
+        const members = walk.slice(walk.indexOf(node)).filter((member) => !this.restored.has(member));
+        const causes = members.map((member) => this.changes.at(member)).filter((change) => change !== 0);
         // Managers that other transactions change meanwhile can appear to form a cycle. One manager is removed, because
         // `listOrderPairs` would never end in a cycle.
         if (causes.length === 0) this.managers.set(node, 0);

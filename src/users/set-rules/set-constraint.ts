@@ -8,6 +8,8 @@ export interface SetConstraint {
   change: number;
   user: string;
   creates: boolean;
+  /** True if the change restores a user. If the manager does not exist, the user is restored without a manager. */
+  restores?: boolean;
   deletes?: true;
   /** Identifiers that the user has only before the change. */
   released: readonly Identifier[];

@@ -176,7 +176,7 @@ export class SetValidator {
   validate(webmasters: number): ReadonlyMap<number, Failure[]> {
     for (const [change, other] of this.identifiers.linkConflicts)
       this.addFailure(change, this.createDuplicateFailure('external_id', other));
-    for (const [change, creator] of this.managers.listManagerCreators())
+    for (const [change, creator] of this.managers.listManagerCreators(false))
       this.links.add(change, creator, MANAGER_TAG);
     for (const need of this.identifiers.requiredReleases)
       this.links.add(need.change, this.identifiers.getReleasingChange(need), IDENTIFIER_TAG);
@@ -209,12 +209,27 @@ export class SetValidator {
   *listDependencies(webmasters: number): Generator<readonly [change: number, needed: number]> {
     yield* this.links.listActive(this.failed);
     yield* this.managers.listOrderPairs();
-    for (const pair of this.managers.listDeletionPairs(this.deletions))
-      if (!pair.some((change) => this.failed.has(change))) yield pair;
+    yield* this.listDeletionPairs();
     const losses = [...this.webmasterLosses.keys()].filter((change) => !this.failed.has(change));
     const gain = this.webmasterGains.find((change) => !this.failed.has(change));
     if (gain === undefined || losses.length < webmasters) return;
     for (const change of losses) yield [change, gain];
+  }
+
+  /**
+   * Lists the changes after which the user has no manager because of other changes. Each is paired with the manager whom
+   * another change deletes, or with null if it restores a user whose manager is missing. Call it after `validate`.
+   */
+  *listClearedManagers(): Generator<readonly [change: number, manager: string | null]> {
+    for (const [deletion, report] of this.listDeletionPairs())
+      if (!this.deletions.has(report)) yield [report, this.deletions.get(deletion) ?? null];
+    for (const [change, creator] of this.managers.listManagerCreators(true))
+      if (creator === 0) yield [change, null];
+  }
+
+  private *listDeletionPairs() {
+    for (const pair of this.managers.listDeletionPairs(this.deletions))
+      if (!pair.some((change) => this.failed.has(change))) yield pair;
   }
 
   /**

@@ -128,14 +128,14 @@ export const setTimes = <T extends { created: string; updated: string }>(
 /**
  * Returns deleted users as they are after the restore: without groups, and without a manager who neither exists nor is
  * restored together with the user.
- * @param existing existing managers by uuid.
+ * @param existing existing managers by uuid. Without it, all managers are kept.
  */
 export function toRestoredUsers(
   deleted: ReadonlyMap<string, User>,
-  existing: ReadonlyMap<string, unknown>,
+  existing?: ReadonlyMap<string, unknown>,
 ): Map<string, User> {
   const keep = (manager: string | null) =>
-    manager !== null && (existing.has(manager) || deleted.has(manager)) ? manager : null;
+    !existing || (manager !== null && (existing.has(manager) || deleted.has(manager))) ? manager : null;
   const restore = (user: User): User => ({
     ...user,
     group_roles: [],

@@ -69,6 +69,19 @@ export class UserWriter {
    * @throws FuseBlownError if the changes would block more users than the API key may block.
    */
   async apply(tx: Sql, changes: readonly UserChange[], caller: Caller): Promise<ChangeOutcome[]> {
+    return (await this.applyWithReports(tx, changes, caller)).outcomes;
+  }
+
+  /**
+   * Applies a change set. See `apply`.
+   * @returns the outcomes, and the users whose manager was deleted and who have no valid change in the set. These users
+   * are as before the deletion.
+   */
+  async applyWithReports(
+    tx: Sql,
+    changes: readonly UserChange[],
+    caller: Caller,
+  ): Promise<{ outcomes: ChangeOutcome[]; reports: User[] }> {
     const time = now();
     const all = changes.map((change) => ({ change, caller }));
     return this.save(tx, all, await this.validate(tx, all, time), time);
@@ -80,7 +93,7 @@ export class UserWriter {
    */
   async applyIndependent(tx: Sql, changes: readonly CallerChange[]): Promise<ChangeOutcome[]> {
     const time = now();
-    return this.save(tx, changes, await this.validate(tx, changes, time, true), time);
+    return (await this.save(tx, changes, await this.validate(tx, changes, time, true), time)).outcomes;
   }
 
   private async save(
@@ -88,7 +101,7 @@ export class UserWriter {
     changes: readonly CallerChange[],
     validated: readonly CheckedChange[],
     time: string,
-  ): Promise<ChangeOutcome[]> {
+  ): Promise<{ outcomes: ChangeOutcome[]; reports: User[] }> {
     const deletions = validated.filter((change) => isValidChange(change, 'delete'));
     const deleted = new Set(deletions.map(({ after }) => after.uuid));
     const all = deletions[0]
@@ -103,7 +116,8 @@ export class UserWriter {
         await this.fuse.recordBlockedUsers(tx, caller, uuids, countActive);
     }
     await this.store.save(tx, all, outcomes);
-    return outcomes.slice(0, changes.length);
+    const reports = all.slice(changes.length).flatMap(({ before }) => before ?? []);
+    return { outcomes: outcomes.slice(0, changes.length), reports };
   }
 
   /** Adds an update that clears `manager_uuid` for every user whose manager is deleted. */

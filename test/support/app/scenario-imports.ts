@@ -5,7 +5,7 @@ import { FileStore } from '../../../src/import/file/file-store.js';
 import type { TestApp } from './app.js';
 import type { Client } from './client.js';
 import { UNKNOWN, create } from '../data/factories.js';
-import { csv, runImport, rowsOf, awaitRun } from './imports.js';
+import { awaitRun, csv, findUser, rowsOf, runImport } from './imports.js';
 import { databaseOf } from './people.js';
 import { check } from './scenario.js';
 import { seededUuid } from './seed.js';
@@ -82,6 +82,7 @@ async function changeManyUsers(app: TestApp): Promise<void> {
     return (await awaitRun(key, id)).id;
   };
   await start({ uuids: [UNKNOWN] });
+  await create(key, { manager_uuid: (await findUser(key, 'p0')).uuid });
   const planned = await start({ where: { managed_by: 'people', has_external_id: true } });
   await check((await app.login()).post(`/imports/${planned}/apply`), 202);
   await awaitRun(key, planned);
