@@ -146,7 +146,7 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
         The plan is shown first, with the users who will change and who will not. Nothing changes until you
         apply it, and it can be reverted later.
         {toChange('').delete &&
-          ` Deleted users can be restored for ${formatCount(serviceInfo.get().deleted_days, 'day')}. Their direct reports lose their manager, even after a revert.`}
+          ` Deleted users can be restored for ${formatCount(serviceInfo.get().deleted_days, 'day')}. Direct reports lose their manager until a revert.`}
       </p>
       {field === 'role' && (
         <SelectField name="role" value={value} choices={toChoices(roles)} onValue={setChosen} />
