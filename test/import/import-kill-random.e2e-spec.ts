@@ -16,7 +16,7 @@ const SEED = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000);
 const FIRST_STEPS = [
   'the plan is approved',
   'the plan is approved',
-  'the plan is approved',
+  'the deletion is reverted',
   'a bulk change of the roles by which its users are selected',
   'a bulk change deletes users',
   'users with the same name get unique usernames',

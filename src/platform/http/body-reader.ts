@@ -73,7 +73,7 @@ const MAX_DECOMPRESSIONS = 2;
  * Time for which a connection stays open after a response to a partly read request. Closing it at once would reset it,
  * and a client that is still sending would lose the response (RFC 9112, section 9.6).
  */
-export const LINGER_MILLIS = 2000;
+const LINGER_MILLIS = 2000;
 /** Maximum number of bytes that are received and discarded during `LINGER_MILLIS`. */
 const LINGER_BYTES = MIB;
 

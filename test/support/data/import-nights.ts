@@ -93,8 +93,8 @@ const LEAVERS = { north: (i: number) => i % 30 === 11, south: (i: number) => i %
 
 /**
  * Nightly imports of a source with two parts: new users, changes, leavers and returning users. One plan is approved and
- * reverted with conflicts, and a plan that would repeat it is rejected. Bulk changes and a source with unique usernames
- * follow.
+ * reverted with conflicts, and a plan that would repeat it is rejected. Bulk changes, of which one is reverted, and a
+ * source with unique usernames follow.
  */
 export const NIGHTS: readonly Step[] = [
   aNight('first file of the north', 'north', {}),
@@ -146,6 +146,11 @@ export const NIGHTS: readonly Step[] = [
     ends: 'completed',
   },
   aNight('an unchanged file of the north lists users who were deleted elsewhere', 'north', RETURN),
+  {
+    name: 'the deletion is reverted',
+    begin: async (client, runs) => idOf(await client.post(`/imports/${runs.at(-2).id}/revert`)),
+    ends: 'completed',
+  },
   {
     name: 'a bulk change of the roles by which its users are selected',
     begin: (client) =>
