@@ -25,7 +25,7 @@ import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import type { RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
-import { type PlannedRow, describeDeletedUser } from './row-rules.js';
+import { type PlannedRow, explainUnknownManager } from './row-rules.js';
 import { UniqueUsernames } from './unique-usernames.js';
 import { clearManager } from './user-rows.js';
 import { PlanTally } from './plan-tally.js';
@@ -292,22 +292,6 @@ export class PlanBuilder {
     }
     await flush();
   }
-}
-
-/**
- * Adds the reason why a manager is unknown to an error.
- * @param line line of the manager, who is in the same file but is not imported, or 0.
- */
-function explainUnknownManager(error: RowError, line: number, deleted: User | undefined): RowError {
-  if (error.code !== 'unknown_reference') return error;
-  const row = line === 0 ? '' : `; the row of this manager (line ${line}) is not imported`;
-  const user = deleted ? `; correct the file, which names ${describeDeletedUser(deleted)}` : '';
-  return {
-    ...error,
-    message: error.message + row + user,
-    ...(line !== 0 && { depends_on_line: line }),
-    ...(deleted && { uuid: deleted.uuid }),
-  };
 }
 
 /**

@@ -239,8 +239,24 @@ function toDeletedReason(row: FileRow, user: User): RowError {
   return { ...reason, uuid: user.uuid };
 }
 
-export const describeDeletedUser = (user: User): string =>
+const describeDeletedUser = (user: User): string =>
   `the deleted user ${user.username} (${formatName(user)}, ${user.uuid}). To restore the user, open Deleted users in the console or run rollcall users restore ${user.uuid}`;
+
+/**
+ * Adds the reason why a manager is unknown to an error.
+ * @param line line of the manager, who is in the same file but is not imported, or 0.
+ */
+export function explainUnknownManager(error: RowError, line: number, deleted: User | undefined): RowError {
+  if (error.code !== 'unknown_reference') return error;
+  const row = line === 0 ? '' : `; the row of this manager (line ${line}) is not imported`;
+  const user = deleted ? `; correct the file, which names ${describeDeletedUser(deleted)}` : '';
+  return {
+    ...error,
+    message: error.message + row + user,
+    ...(line !== 0 && { depends_on_line: line }),
+    ...(deleted && { uuid: deleted.uuid }),
+  };
+}
 
 function toRowError({ field, code, message }: Omit<RowError, 'value' | 'uuid'>, row: FileRow): RowError {
   const value = row.cells.get(field.split('.')[0] ?? field);
