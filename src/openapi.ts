@@ -55,6 +55,8 @@ export function createDocument(app: INestApplication): OpenAPIObject {
   return document;
 }
 
+const ALL_DATASETS = 'An API key needs the scope `imports:write`. The scope of one data set is not enough.';
+
 /** Notes for Swagger UI about the scope that a route requires. The keys are operation ids and scopes. */
 const SCOPE_NOTES: Readonly<Record<string, string>> = {
   none: 'API keys cannot use this route.',
@@ -68,6 +70,8 @@ const SCOPE_NOTES: Readonly<Record<string, string>> = {
     'An API key needs the scope `imports:write`, or `imports:write:<dataset>` with the data set of the import or profile.',
   deleteScimGroup:
     'An API key needs the scope `groups:write`, and also `webmasters` if the group has the role Webmaster.',
+  takeScheduledFiles: ALL_DATASETS,
+  addScheduledFile: ALL_DATASETS,
   setGroupRoles: 'An API key needs the scopes `groups:write` and `webmasters`.',
 };
 

@@ -2,66 +2,116 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Answer, Client } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
-import { awaitRun, csv, expectRun, findUser, readRun, runImport, upload } from '../support/app/imports.js';
+import { addScheduledFile, setUpDropFolder, setUpSchedule } from '../support/app/drop-folder.js';
+import {
+  awaitRun,
+  csv,
+  expectRun,
+  findUser,
+  readFailed,
+  runImport,
+  sendPreview,
+  upload,
+} from '../support/app/imports.js';
+import { OPERATIONS } from '../support/app/operations.js';
 import { HEAD, fileOf, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
 /** A key with the scope of one data set starts, decides and reverts only runs of this data set. */
-const app = setUpApp();
+const drop = setUpDropFolder();
+const app = setUpApp({ ...setUpSchedule(drop), IMPORT_OPTIONS: 'dataset=hr' });
 let hr: Client;
 let reader: Client;
 let n = 0;
-beforeAll(async () => {
-  hr = await createKey('imports:write:hr');
-  reader = await createKey('imports:read');
-});
-
 const createKey = async (...scopes: string[]): Promise<Client> => (await aKey(app, ...scopes)).client;
 const file = () => fileOf(`D-${++n}`);
-const OTHERS = ['dataset=it', 'dataset=HR', 'dataset=hr.2', ''];
 const REFUSED = [403, 'insufficient_scope'];
 const decide = (client: Client, id: string, word: string): Promise<Answer> =>
   client.post(`/imports/${id}/${word}`);
+const sendForm = (client: Client, dataset: string): Promise<Answer> => {
+  const part = (head: string, text: string) =>
+    `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+  const body = `${part('name="file"; filename="a.csv"', file())}${part('name="dataset"', dataset)}--b--\r\n`;
+  return client.send('POST', '/imports', body, { 'content-type': 'multipart/form-data; boundary=b' });
+};
 
-test.each(OTHERS)('a key for the data set hr cannot upload with %j', async (query) => {
-  const { Count } = (await app.key.get('/imports')).body;
-  const refused = await upload(hr, file(), query);
-  expect(problemOf(refused)).toEqual(REFUSED);
-  expect(refused.body.detail).toMatch(/lacks the scope imports:write:(it|HR|hr\.2|default)\.$/);
-  expect((await app.key.get('/imports')).body.Count).toBe(Count);
+/** Ids of runs of the data set `it`. */
+const theirs = { plan: '', completed: '' };
+beforeAll(async () => {
+  hr = await createKey('imports:write:hr', 'imports:read', 'users:read', 'users:write');
+  reader = await createKey('imports:read');
+  theirs.plan = (await runImport(app.key, file(), 'dry_run=true&dataset=it')).id;
+  theirs.completed = (await runImport(app.key, `${file()}bad,,\r\n`, 'dataset=it')).id;
+  const profile = { dataset: 'it', columns: { Nr: 'ExternalId' } };
+  expect((await app.key.put('/import_profiles/theirs', profile)).status).toBe(200);
 });
 
-test('an import form needs the data set of the API key', async () => {
-  const sendForm = (dataset: string): Promise<Answer> => {
-    const part = (head: string, text: string) =>
-      `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
-    const body = `${part('name="file"; filename="a.csv"', file())}${part('name="dataset"', dataset)}--b--\r\n`;
-    return hr.send('POST', '/imports', body, { 'content-type': 'multipart/form-data; boundary=b' });
+const putProfile = (name: string, profile: object) => (client: Client) =>
+  client.put(`/import_profiles/${name}`, { columns: { Nr: 'ExternalId' }, ...profile });
+const bulk = { where: { status: 'Active' }, change: { phone: '1' }, reason: 'test' };
+/** Requests whose effect is not confined to the data set `hr`. */
+const OTHERS: [route: string, of: string, send: (client: Client) => Promise<Answer>][] = [
+  ...['dataset=it', 'dataset=HR', 'dataset=hr.2', '', 'profile=theirs'].map(
+    (query): (typeof OTHERS)[number] => ['POST /imports', query, (client) => upload(client, file(), query)],
+  ),
+  ['POST /imports', 'a form', (client) => sendForm(client, 'it')],
+  ['POST /imports', 'a bulk change', (client) => client.post('/imports', bulk)],
+  [
+    'POST /imports',
+    'a correction',
+    (client) => upload(client, file(), `dataset=hr&corrects=${theirs.completed}`),
+  ],
+  [
+    'POST /imports',
+    'failed rows',
+    async (client) => upload(client, await readFailed(app.key, theirs.completed), 'dataset=hr'),
+  ],
+  ['POST /imports/preview', 'a file', (client) => sendPreview(client, file(), 'dataset=it')],
+  ['POST /imports/scheduled', 'all files', (client) => client.post('/imports/scheduled')],
+  ['POST /imports/schedule/files', 'a file', (client) => addScheduledFile('a.csv', client, file())],
+  ['PUT /import_profiles/{name}', 'a new profile', putProfile('new', { dataset: 'it' })],
+  ['PUT /import_profiles/{name}', 'an existing profile', putProfile('theirs', { dataset: 'hr' })],
+  ['PUT /import_profiles/{name}', 'a schedule', putProfile('new', { dataset: 'hr', pattern: '*' })],
+  ['DELETE /import_profiles/{name}', 'a profile', (client) => client.delete('/import_profiles/theirs')],
+  ...['apply', 'cancel', 'reject', 'revert'].flatMap((word) =>
+    (['plan', 'completed'] as const).map((run): (typeof OTHERS)[number] => [
+      `POST /imports/{import_id}/${word}`,
+      run,
+      (client) => decide(client, theirs[run], word),
+    ]),
+  ),
+];
+
+test.each(OTHERS)('a key for the data set hr cannot send %s (%s)', async (_route, _of, send) => {
+  const readAll = async () => {
+    const { body: profiles } = await app.key.get('/import_profiles');
+    return [(await app.key.get('/imports?limit=100')).body, profiles, drop.list()];
   };
-  expect(problemOf(await sendForm('it'))).toEqual(REFUSED);
-  expect((await sendForm('hr')).status).toBe(202);
+  const before = await readAll();
+  const refused = await send(hr);
+  expect(problemOf(refused)).toEqual(REFUSED);
+  expect(refused.body.detail).toMatch(/lacks the scope imports:write(:(it|HR|hr\.2|default))?\.$/);
+  expect(await readAll()).toEqual(before);
 });
 
-test.each(['apply', 'cancel', 'reject', 'revert'])(
-  'a key for the data set hr can %s no other imports',
-  async (word) => {
-    const dryRun = `dry_run=${String(word !== 'revert')}`;
-    const own = await runImport(app.key, file(), `${dryRun}&dataset=hr`);
-    const other = await runImport(app.key, file(), `${dryRun}&dataset=it`);
-    expect(problemOf(await decide(hr, other.id, word))).toEqual(REFUSED);
-    expect((await readRun(reader, other.id)).state).toBe(other.state);
-    expect((await decide(hr, own.id, word)).status).toBe(202);
-  },
-);
+test('the requests above include every unsafe route of imports', () => {
+  const routes = OPERATIONS.map(({ method, path }) => `${method} ${path.replace('/api/0.3', '')}`);
+  const unsafe = routes.filter((route) => /^(?!GET).* \/import/.test(route));
+  expect(new Set(OTHERS.map(([route]) => route))).toEqual(new Set(unsafe));
+});
 
-test('applying a completed import of another data set returns 403', async () => {
-  const ended = await runImport(app.key, file(), 'dataset=it');
-  expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
+test('a key for the data set hr sends and decides its own imports', async () => {
+  expect((await sendForm(hr, 'hr')).status).toBe(202);
+  for (const word of ['apply', 'cancel', 'reject', 'revert']) {
+    const own = await runImport(app.key, file(), `dry_run=${String(word !== 'revert')}&dataset=hr`);
+    expect((await decide(hr, own.id, word)).status).toBe(202);
+  }
 });
 
 test('imports:read permits no uploads and imports:write permits no reading', async () => {
-  const { id } = (await upload(hr, file(), 'dataset=hr')).body;
-  expect(problemOf(await hr.get(`/imports/${id as string}`))).toEqual(REFUSED);
+  const writer = await createKey('imports:write:hr');
+  const { id } = (await upload(writer, file(), 'dataset=hr')).body;
+  expect(problemOf(await writer.get(`/imports/${id as string}`))).toEqual(REFUSED);
   expect((await reader.get(`/imports/${id as string}`)).status).toBe(200);
   expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
 });

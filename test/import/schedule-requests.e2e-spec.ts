@@ -7,7 +7,6 @@ import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { addScheduledFile, setUpDropFolder, setUpSchedule } from '../support/app/drop-folder.js';
 import { awaitRun, runImport } from '../support/app/imports.js';
-import { aKey } from '../support/app/credentials.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
 import { refusalOf } from '../support/app/problems.js';
 import { fileOf } from '../support/data/user-file.js';
@@ -136,12 +135,6 @@ test('a retried upload with the same Idempotency-Key adds the file once', async 
   const again = await add('hr-once.csv', app.key, file, headers);
   expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
   expect(drop.list()).toContain('hr-once.csv');
-});
-
-test('a key for another data set cannot upload into the drop folder or take its files', async () => {
-  const { client } = await aKey(app, 'imports:write:other');
-  expect(problemOf(await add('hr.csv', client))).toEqual([403, 'insufficient_scope']);
-  expect(problemOf(await client.post('/imports/scheduled'))).toEqual([403, 'insufficient_scope']);
 });
 
 test('the schedule reports a missing drop folder', async () => {

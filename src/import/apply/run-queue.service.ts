@@ -148,8 +148,8 @@ export class RunQueue {
 
   /**
    * Finds the run that another run corrects.
-   * @throws ProblemError `validation_failed` for an unknown run, `insufficient_scope` if the caller may not see its rows,
-   * or `wrong_state` if it has not ended or imports no file.
+   * @throws ProblemError `validation_failed` for an unknown run, `insufficient_scope` if the caller may not see its rows
+   * or may not import its data set, or `wrong_state` if it has not ended or imports no file.
    */
   private async findCorrectedRun(id: string, { actor }: Caller): Promise<ImportRun> {
     const run = await this.runs.find(id.toLowerCase());
@@ -157,6 +157,7 @@ export class RunQueue {
       const message = `must be an existing import, but there is no import ${id}`;
       throw createValidationError([{ field: 'corrects', code: 'unknown_reference', message }]);
     }
+    assertScope(actor, toDatasetScope(run.dataset));
     if (getVisibility(actor, run) === 'none') throw createScopeError('users:read');
     if (FINAL.includes(run.state) && hasFile(run)) return run;
     const detail = `Import ${id} cannot be corrected, because it is ${hasFile(run) ? `${run.state} and has not ended` : 'a revert or a bulk change'}.`;

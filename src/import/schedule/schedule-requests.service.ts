@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
-import { type Caller, toDatasetScope } from '../../access/actor.js';
+import type { Caller } from '../../access/actor.js';
 import { assertScope } from '../../access/policy.js';
 import { type AuditAction, type AuditChange, NO_TARGET } from '../../audit/audit-event.js';
 import { recordEvents } from '../../audit/audit.service.js';
@@ -9,22 +9,19 @@ import { ProblemError, createValidationError, errorCodeOf } from '../../platform
 import { findInvisible, isCleanText, replaceHidden, truncate } from '../../platform/common/text.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
-import { RunQueue } from '../apply/run-queue.service.js';
 import { FileMeter, type StoredFile, storeForm } from '../file/file-store.js';
 import { type DropFolder, MARKER, MAX_NAME_BYTES } from './drop-folder.js';
-import { getRawOptions } from './schedule-options.js';
-import { CALLER, ScheduleService, type TakenFile } from './schedule.service.js';
+import { ScheduleService, type TakenFile } from './schedule.service.js';
 
 /**
  * Requests of operators to the schedule. The schedule imports all files with the rights of the service, so a request
- * needs the scope for the data sets of its files.
+ * needs the scope for all data sets.
  */
 @Injectable()
 export class ScheduleRequests {
   constructor(
     private readonly env: Env,
     private readonly schedule: ScheduleService,
-    private readonly queue: RunQueue,
     private readonly transactions: TransactionRunner,
   ) {}
 
@@ -43,15 +40,16 @@ export class ScheduleRequests {
 
   /**
    * Adds the file of a form to the drop folder, complete and with a marker.
-   * @throws ProblemError `validation_failed` for a name that the schedule would not import, `insufficient_scope` for a key
-   * that may not import the data set of the file, `wrong_state` if the folder has a file with this name, `too_large`,
+   * @throws ProblemError `insufficient_scope` for a key that may import only some data sets, `validation_failed` for a
+   * name that the schedule would not import, `wrong_state` if the folder has a file with this name, `too_large`,
    * `invalid_parameter` for an invalid form, or an error of `ScheduleService.getFolder`.
    */
   async addFile(request: Request, caller: Caller): Promise<StoredFile> {
+    assertScope(caller.actor, 'imports:write');
     const folder = await this.schedule.getFolder();
     const discard = folder.deleteDraft.bind(folder);
     const store = async (name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> => {
-      await this.assertAccepted(folder, name, caller);
+      this.assertAccepted(folder, name);
       const [runId, meter] = [randomUUID(), new FileMeter()];
       await folder.writeDraft(runId, meter.read(bytes));
       return { runId, name, parts: 0, ...meter.finish() };
@@ -82,9 +80,7 @@ export class ScheduleRequests {
     await this.transactions.run((tx) => recordEvents(tx, caller, [{ action, target, changes }]), caller);
   }
 
-  private async assertAccepted(folder: DropFolder, name: string, { actor }: Caller): Promise<void> {
-    const { options } = await this.queue.readOptionsForFile(name, getRawOptions(this.env), CALLER);
-    assertScope(actor, toDatasetScope(options.dataset));
+  private assertAccepted(folder: DropFolder, name: string): void {
     const isSafe = !/[/\\]/.test(name) && isCleanText(name) && findInvisible(name) === undefined;
     const isShort = Buffer.byteLength(name) <= MAX_NAME_BYTES - MARKER.length;
     if (isSafe && isShort && folder.matches(name)) return;

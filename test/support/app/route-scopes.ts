@@ -43,7 +43,7 @@ const NEED_WEBMASTERS_TOO = ['PUT /groups/{group_id}'];
 /** Routes whose requests in the tests concern the data set `default`. */
 const DEFAULT_DATASET_ROUTES = ['POST /imports', 'POST /imports/preview', 'PUT /import_profiles/{name}'];
 /** Routes that concern all data sets. */
-const ALL_DATASETS_ROUTES = ['POST /imports/scheduled'];
+const ALL_DATASETS_ROUTES = ['POST /imports/scheduled', 'POST /imports/schedule/files'];
 /** Scopes that a key may have. Uploads in the tests go into the data set `default`. */
 export const NARROW_SCOPES = [...SCOPES, 'imports:write:default', 'imports:write:other'];
 
