@@ -62,6 +62,8 @@ export function getUsageKey(actor: Actor): string {
 
 /** A request with an `Idempotency-Key`. It takes effect only once, even if the client repeats it. */
 export interface RepeatableRequest extends RepeatableEffect {
+  /** Identifies the request with its content in all its attempts, without revealing them. In hexadecimal. */
+  readonly fingerprint: string;
   /** Runs the handler, and stores its response in the transaction that changes the data. */
   runOnce<T>(handle: () => Promise<T>): Promise<T>;
   /**

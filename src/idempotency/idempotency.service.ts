@@ -50,6 +50,10 @@ class IdempotentRequest implements RepeatableRequest {
     return this.heldTransaction?.sql;
   }
 
+  get fingerprint(): string {
+    return sha256(this.request.id + this.getMac());
+  }
+
   setHeldTransaction(transaction: HeldTransaction): void {
     this.heldTransaction = transaction;
   }

@@ -1,10 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { API_KEY } from '../support/app/app.js';
 import { type Answer, Client, type Json } from '../support/app/client.js';
+import { type TestDropFolder, addScheduledFile, setUpSchedule } from '../support/app/drop-folder.js';
 import { RawConnection } from '../support/app/raw.js';
 import { aUser } from '../support/data/factories.js';
+import { fileOf } from '../support/data/user-file.js';
 import { Process, envOf, setUpDatabase } from '../support/process/process.js';
 import { group, idOf, patch, post } from '../support/app/scim-bulk.js';
 
@@ -140,4 +144,50 @@ test('a SCIM Bulk request retried after service kills creates every resource onc
   const { body } = await client.get('/audit?action=user.created&limit=1000');
   const created = (body.Results as Json[]).map(({ target }) => target?.id as string);
   expect(new Set(created).size).toBe(created.length);
+});
+
+/** Kills the service before the file system change whose number is in a file. Runs in the service before its program. */
+async function installHook(path: string): Promise<void> {
+  const [fs, { syncBuiltinESMExports }] = await Promise.all([import('node:fs'), import('node:module')]);
+  const calls = fs.promises as unknown as Record<string, (...args: unknown[]) => unknown>;
+  let count = 0;
+  for (const name of ['open', 'rename', 'unlink', 'writeFile']) {
+    const call = calls[name];
+    calls[name] = (...args) => {
+      const isChange = name !== 'open' || args[1] === 'wx';
+      if (isChange && fs.existsSync(path) && ++count === Number(fs.readFileSync(path))) {
+        fs.rmSync(path);
+        process.kill(process.pid, 'SIGKILL');
+      }
+      return call?.(...args);
+    };
+  }
+  syncBuiltinESMExports();
+}
+
+test('an upload into the drop folder that is retried after a kill at any file system change places the file', async () => {
+  const [folder, killAt] = [join(database.folder, 'drop'), join(database.folder, 'kill-at')];
+  mkdirSync(folder);
+  const hook = `await (${installHook.toString()})(${JSON.stringify(killAt)})`;
+  const options = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hook)}` };
+  const start = () =>
+    Process.startService({ ...settings(), ...setUpSchedule({ folder } as TestDropFolder), ...options });
+  let service = await start();
+  for (let [change, wasKilled] = [1, true]; wasKilled; change++) {
+    const [name, file, key] = [`${change}.csv`, fileOf(`K-${change}`), randomUUID()];
+    const send = () => addScheduledFile(name, clientOf(service), file, { 'idempotency-key': key });
+    writeFileSync(killAt, String(change));
+    const first = await send().catch(() => undefined);
+    wasKilled = first === undefined;
+    rmSync(killAt, { force: true });
+    if (wasKilled) {
+      await service.exit;
+      service = await start();
+    }
+    const answers = [await send(), await send()];
+    expect([change, ...answers.map(({ status }) => status)]).toEqual([change, 201, 201]);
+    expect(readFileSync(join(folder, name), 'utf8')).toBe(file);
+    expect(existsSync(join(folder, `${name}.done`))).toBe(true);
+  }
+  expect(readdirSync(folder).filter((name) => name.startsWith('.')).length).toBeLessThan(2); // of the last kill
 });

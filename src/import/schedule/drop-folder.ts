@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, opendir, rename, stat, unlink, writeFile } from 'node:fs/promises';
-import { createDraftPath, toDraftName } from '../../platform/common/draft-file.js';
+import { pipeline } from 'node:stream/promises';
+import { createDraftPath, syncFolder, toDraftName } from '../../platform/common/draft-file.js';
 import { errorCodeOf } from '../../platform/common/errors.js';
+import { sha256 } from '../../platform/common/secrets.js';
 import { ChangeWatch } from '../../platform/database/leases/change-watch.js';
+import type { StoredFile } from '../file/file-store.js';
 import { matchesPattern } from '../runs/import-options.js';
 import { OpenFolder, EntryError } from './open-folder.js';
 
@@ -138,11 +142,6 @@ export class DropFolder {
     return matchesPattern(this.pattern, name) && this.isFileName(name);
   }
 
-  async hasFile(name: string): Promise<boolean> {
-    await using drop = await this.openDropFolder();
-    return (await lstat(drop.pathOf(name)).catch(ignoreMissing)) !== undefined;
-  }
-
   /**
    * Writes a draft to the drop folder, whose hidden name the schedule ignores. After an error, no draft is left.
    * @param id part of the name of the draft, in hexadecimal.
@@ -160,14 +159,44 @@ export class DropFolder {
     }
   }
 
-  /** Gives a draft its final name, with a marker because the file is complete. @throws a system error `EEXIST`. */
-  async publishDraft(id: string, name: string): Promise<void> {
+  /**
+   * Gives a draft its final name, with a marker because the file is complete. Continues an attempt that was killed.
+   * @param token identifies the request in all its attempts, in hexadecimal.
+   * @returns a function that deletes the file, unless the file was taken or an earlier attempt had already placed it.
+   * @throws a system error `EEXIST` if another file has this name.
+   */
+  async publishDraft(file: StoredFile, token: string): Promise<() => Promise<void>> {
+    const { runId, name, sha256: checksum } = file;
+    const [noteName, mark] = [`.${token}`, sha256(token)];
+    await using drop = await this.openDropFolder();
+    const [draft, path] = [drop.pathOf(toDraftName(runId)), drop.pathOf(name)];
+    const note = drop.pathOf(noteName);
+    const isRepeated = (await hasBytes(drop, noteName, mark)) || (await hasBytes(drop, name + MARKER, mark));
+    // An earlier attempt may have been killed after it reserved the name with an empty file.
+    const isPlaced = isRepeated && (await hasBytes(drop, name, checksum, sha256('')));
+    const { ino } = await lstat(draft);
+    // The note shows a later attempt that this request placed the file. Then it becomes the marker. A marker must not
+    // exist before its file, because it would apply to the file of another sender.
+    await writeFile(note, token, { flush: true });
+    try {
+      // An empty file reserves the name, because `rename` would replace the file of another sender.
+      if (!isPlaced) await (await open(path, 'wx')).close();
+      await rename(draft, path);
+      // Without a marker, the file is complete after STABLE_MILLIS.
+      await rename(note, path + MARKER).catch(() => undefined);
+    } finally {
+      await unlink(note).catch(() => undefined);
+    }
+    await syncFolder(drop.pathOf('.')).catch(() => undefined);
+    // The file of an earlier attempt stays, because that attempt may still succeed.
+    return isPlaced ? () => Promise.resolve() : () => this.withdraw(name, ino);
+  }
+
+  private async withdraw(name: string, inode: number): Promise<void> {
     await using drop = await this.openDropFolder();
     const path = drop.pathOf(name);
-    // An empty file reserves the name, because `rename` would replace the file of another sender.
-    await (await open(path, 'wx')).close();
-    await rename(drop.pathOf(toDraftName(id)), path);
-    await writeFile(path + MARKER, '');
+    if ((await lstat(path).catch(ignoreMissing))?.ino !== inode) return;
+    for (const each of [path + MARKER, path]) await unlink(each).catch(() => undefined);
   }
 
   async deleteDraft(id: string): Promise<void> {
@@ -273,6 +302,18 @@ function ignoreMissing(error: unknown): undefined {
 async function hasMarker(folder: OpenFolder, name: string): Promise<boolean> {
   const stats = await lstat(folder.pathOf(name + MARKER)).catch(() => undefined);
   return stats?.isFile() === true;
+}
+
+/** Returns true for a regular file with one of these SHA-256 checksums. */
+async function hasBytes(folder: OpenFolder, name: string, ...checksums: string[]): Promise<boolean> {
+  try {
+    await using file = await folder.openFile(name);
+    const hash = createHash('sha256');
+    await pipeline(file.createReadStream({ autoClose: false }), hash);
+    return checksums.includes(hash.digest('hex'));
+  } catch {
+    return false;
+  }
 }
 
 function truncateAtStart(name: string, bytes: number): string {

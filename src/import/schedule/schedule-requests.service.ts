@@ -39,7 +39,8 @@ export class ScheduleRequests {
   }
 
   /**
-   * Adds the file of a form to the drop folder, complete and with a marker.
+   * Adds the file of a form to the drop folder, complete and with a marker. Places the file before the response is
+   * stored, so that no client receives a response without its file.
    * @throws ProblemError `insufficient_scope` for a key that may import only some data sets, `validation_failed` for a
    * name that the schedule would not import, `wrong_state` if the folder has a file with this name, `too_large`,
    * `invalid_parameter` for an invalid form, or an error of `ScheduleService.getFolder`.
@@ -55,6 +56,8 @@ export class ScheduleRequests {
       return { runId, name, parts: 0, ...meter.finish() };
     };
     const { fields, file } = await storeForm(request, { store, discard });
+    const { name, size, sha256, runId } = file;
+    let undo = (): Promise<void> => discard(runId);
     try {
       const [field] = fields.keys();
       if (field !== undefined)
@@ -62,16 +65,21 @@ export class ScheduleRequests {
           'invalid_parameter',
           `The form may only contain a file. Remove the field ${truncate(field, 64)}.`,
         );
-      const { name, size, sha256, runId } = file;
-      await caller.repeatable?.setContent([name, sha256]);
-      caller.repeatable?.runAfterRollback(() => discard(runId));
-      if (await folder.hasFile(name)) throw createExistsError(name);
+      const { repeatable } = caller;
+      await repeatable?.setContent([name, sha256]);
+      undo = await folder.publishDraft(file, repeatable?.fingerprint ?? runId);
+      // The file stays if the response is stored, or if the database does not answer.
+      repeatable?.runAfterRollback(() =>
+        repeatable
+          .assertFirstRequest()
+          .then(undo)
+          .catch(() => undefined),
+      );
       await this.record(caller, 'import.file_added', [{ field: 'file', new: { name, size, sha256 } }]);
-      await this.transactions.runAfterCommit(caller, () => folder.publishDraft(runId, name));
       return file;
     } catch (error) {
-      await discard(file.runId);
-      throw errorCodeOf(error) === 'EEXIST' ? createExistsError(file.name) : error;
+      await undo().catch(() => undefined);
+      throw errorCodeOf(error) === 'EEXIST' ? createExistsError(name) : error;
     }
   }
 

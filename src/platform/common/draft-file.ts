@@ -85,7 +85,8 @@ export async function writeCompleteFile(
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** Makes changes of the names in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   // Some file systems cannot sync folders.
   await handle.sync().catch(() => undefined);

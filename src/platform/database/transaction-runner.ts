@@ -11,7 +11,7 @@ export interface RepeatableEffect {
   /** The open transaction of the changes, or undefined. Reads for the response must run in this transaction. */
   readonly transaction: Sql | undefined;
   /** @throws ReplayedResponseError, before anything is written, if the same request has already been answered. */
-  assertFirstRequest(sql: Sql): Promise<void>;
+  assertFirstRequest(sql?: Sql): Promise<void>;
   /** Takes over the transaction of the changes, which is later committed together with the response. */
   setHeldTransaction(transaction: HeldTransaction): void;
   runAfterCommit(work: () => void | Promise<void>): void;
