@@ -1,8 +1,19 @@
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { IdempotencyRepository } from '../../src/idempotency/idempotency.repository.js';
 import { DropFolder } from '../../src/import/schedule/drop-folder.js';
+import { createUnavailableError } from '../../src/platform/common/errors.js';
+import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { addScheduledFile, setUpDropFolder, setUpSchedule } from '../support/app/drop-folder.js';
@@ -128,13 +139,42 @@ test('an upload that ends early leaves nothing in the drop folder', async () => 
   expect(drop.list()).toEqual(['done', 'failed', 'processing']);
 });
 
-test('a retried upload with the same Idempotency-Key adds the file once', async () => {
-  const headers = { 'idempotency-key': randomUUID() };
-  const file = fileOf('once');
-  const first = await add('hr-once.csv', app.key, file, headers);
-  const again = await add('hr-once.csv', app.key, file, headers);
-  expect([first.status, again.status, again.body]).toEqual([201, 201, first.body]);
-  expect(drop.list()).toContain('hr-once.csv');
+test('simultaneous uploads of one name add one file', async () => {
+  const files = ['a', 'b', 'c'].map(fileOf);
+  const headers = files.map(() => ({ 'idempotency-key': randomUUID() }));
+  const send = (at: number, key = at) => add('hr-race.csv', app.key, files[at], headers[key]);
+  const answers = await Promise.all([send(0), send(1), send(2)]);
+  const winner = answers.findIndex(({ status }) => status === 201);
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  expect((await send(winner)).headers['idempotency-replayed']).toBe('true');
+  expect(refusalOf(await send((winner + 1) % files.length, winner))[0]).toBe(422);
+  expect(drop.list().filter((name) => /race|^\./.test(name))).toEqual(['hr-race.csv', 'hr-race.csv.done']);
+  expect(readFileSync(join(drop.folder, 'hr-race.csv'), 'utf8')).toBe(files[winner]);
+});
+
+test.each([
+  ['is not recorded', {}, () => jest.spyOn(app.app.get(TransactionRunner), 'run')],
+  [
+    'has no stored response',
+    { 'idempotency-key': randomUUID() },
+    () => jest.spyOn(app.app.get(IdempotencyRepository), 'insert'),
+  ],
+])('an upload that %s leaves nothing in the drop folder', async (_, headers, spy) => {
+  spy().mockRejectedValueOnce(createUnavailableError('away'));
+  const send = () => add('hr-away.csv', app.key, fileOf('away'), headers);
+  expect((await send()).status).toBe(503);
+  expect(drop.list()).toEqual(['done', 'failed', 'processing']);
+  expect((await send()).status).toBe(201);
+});
+
+test('an upload does not follow links in the drop folder', async () => {
+  const target = join(drop.folder, '..', 'target');
+  writeFileSync(target, 'keep');
+  symlinkSync(target, join(drop.folder, 'hr-link.csv'));
+  symlinkSync(target, join(drop.folder, 'hr-marker.csv.done'));
+  expect(problemOf(await add('hr-link.csv'))).toEqual([409, 'wrong_state']);
+  expect((await add('hr-marker.csv')).status).toBe(201);
+  expect(readFileSync(target, 'utf8')).toBe('keep');
 });
 
 test('the schedule reports a missing drop folder', async () => {
