@@ -8,7 +8,6 @@ import {
   createDeletionConstraint,
 } from '../../users/set-rules/set-constraint.js';
 import { toExactKey } from '../../users/model/comparison-keys.js';
-import type { User } from '../../users/model/user.js';
 import { SetValidator } from '../../users/set-rules/set-validator.js';
 import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
