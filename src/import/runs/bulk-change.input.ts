@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsIn, IsNotEmpty, IsObject, Matches } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsNotEmpty, IsObject, Matches } from 'class-validator';
 import type { FieldError } from '../../platform/common/errors.js';
 import { type JsonObject, isObject } from '../../platform/common/json.js';
 import { isUuid } from '../../platform/common/uuid.js';
@@ -38,6 +38,7 @@ export class BulkFields extends UserInput {
   dataset?: string | null;
 
   @ApiPropertyOptional({ enum: [true], description: 'Deletes the users. Excludes other changes.' })
+  @IsNotEmpty()
   @IsIn([true], { message: 'must be true' })
   delete?: true;
 }
@@ -59,6 +60,7 @@ export class BulkChangeInput {
 
   @ApiPropertyOptional({ ...UUIDS, maxItems: MAX_UUIDS, description: 'User ids, instead of `where`.' })
   @LimitSize({ items: MAX_UUIDS, text: MAX.url })
+  @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_UUIDS)
   @Rule('invalid_format', 'must contain only UUIDs', isUuidList)
@@ -72,8 +74,8 @@ export class BulkChangeInput {
   @NotEmptyObject('must contain at least one field')
   change!: JsonObject;
 
-  @Line({ max: MAX_REASON, nullable: false, example: 'Left at the end of term' })
   @Required()
+  @Line({ max: MAX_REASON, nullable: false, example: 'Left at the end of term' })
   @IsNotEmpty()
   reason!: string;
 

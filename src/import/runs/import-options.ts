@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsIn } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn } from 'class-validator';
 import {
   BooleanParam,
   ChoiceParam,
@@ -91,6 +91,7 @@ export class ImportOptions {
     description: 'Roles for new users whose rows contain no roles, separated by `;` or `|`.',
   })
   @Normalize((raw) => (typeof raw === 'string' && isWithin(raw, MAX_ROLES_TEXT) ? parseRoles(raw) : raw))
+  @IsArray(ROLES_RULE)
   @ArrayMaxSize(32, ROLES_RULE)
   @ArrayMinSize(1, ROLES_RULE)
   default_roles?: string[];

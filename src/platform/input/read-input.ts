@@ -52,6 +52,7 @@ const STANDARD_RULES: Readonly<Record<string, StandardRule>> = {
   isString: createTypeRule('a string'),
   isBoolean: createTypeRule('a boolean'),
   isObject: createTypeRule('an object'),
+  isArray: createTypeRule('a list'),
   isIn: { code: 'invalid_value', message: (values) => `must be one of ${[values].flat().join(', ')}` },
   matches: { code: 'invalid_format', message: (pattern) => `must match ${String(pattern)}` },
   maxLength: {
