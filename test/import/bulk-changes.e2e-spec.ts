@@ -1,4 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { fieldsOf } from '../../src/platform/common/fields.js';
+import { UserConditions } from '../../src/users/search/user.query.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
@@ -135,13 +137,25 @@ test('a bulk change follows the rules of the API and rejects changes of Webmaste
 });
 
 const valid = { where: HR, change: { phone: '1' }, reason };
+/** Values that are invalid for every condition. */
+const NO_CONDITIONS = [null, [], [null], {}, 5];
+const WORDS = 'a b c d e f g h i j k';
+const findBy = (name: string, value: unknown): [object, string[]] => [
+  { ...valid, where: { ...HR, [name]: value } },
+  [`where.${name}`],
+];
 test.each<[body: object, fields: string[]]>([
   [{ ...valid, where: {} }, ['where']],
   [{ ...valid, where: undefined }, ['where']],
   [{ ...valid, uuids: [UNKNOWN] }, ['where']],
   [{ change: valid.change, uuids: [UNKNOWN, 'x'], reason }, ['uuids']],
   [{ ...valid, where: { statuss: 'Active' } }, ['where.statuss']],
-  [{ ...valid, where: { status: ['Gone'] } }, ['where.status']],
+  findBy('status', ['Gone']),
+  findBy('role', ['Gone']),
+  ...['*', 'a*', WORDS].map((text) => findBy('fulltext_search', text)),
+  findBy('find', WORDS),
+  ...[...fieldsOf(UserConditions)].flatMap((name) => NO_CONDITIONS.map((value) => findBy(name, value))),
+  [{ ...valid, dry_run: null, allow_privileged: null }, ['allow_privileged', 'dry_run']],
   [{ ...valid, change: {} }, ['change']],
   [{ where: HR }, ['change', 'reason']],
   [{ ...valid, reason: ' ' }, ['reason']],
@@ -152,12 +166,18 @@ test.each<[body: object, fields: string[]]>([
   [{ ...valid, change: { dataset: 'scim' } }, ['change.dataset']],
   [{ ...valid, change: { delete: true, phone: '1' } }, ['change.delete']],
   [{ ...valid, change: { delete: false } }, ['change.delete']],
+  [{ ...valid, change: { delete: null } }, ['change.delete']],
   [{ ...valid, change: { add_roles: ['Nobody'], roles: ['Editor'] } }, ['change.add_roles', 'change.roles']],
   [{ ...valid, change: { add_roles: ['Editor'], remove_roles: ['editor'] } }, ['change.remove_roles']],
   [{ ...valid, change: { manager_uuid: UNKNOWN } }, ['change.manager_uuid']],
 ])('the bulk change %j is rejected', async (body, fields) => {
   const answer = await app.key.post('/imports', body);
   expect([answer.status, fieldErrorsOf(answer).map(([field]) => field)]).toEqual([422, fields]);
+});
+
+test.each<unknown>(['x'.repeat(9000), { length: 5 }, 5])('uuids must be a list: case %#', async (uuids) => {
+  const answer = await app.key.post('/imports', { uuids, change: valid.change, reason });
+  expect(fieldErrorsOf(answer)).toEqual([['uuids', 'invalid_type']]);
 });
 
 test('a bulk change needs users:write and imports:write, and allow_privileged needs webmasters', async () => {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../platform/common/json.js';
 import { sha256 } from '../../platform/common/secrets.js';
 import { UNKNOWN_MANAGER } from '../../users/rules/failure.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
+import { ConditionError } from '../../users/search/filter.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { UserSearch } from '../../users/search/user-search.service.js';
 import { ImportWorker } from './import-worker.service.js';
@@ -31,8 +32,8 @@ export class BulkChanges {
   /**
    * Queues a bulk change as a run.
    * @param body JSON body, merged with the query of the request.
-   * @throws ProblemError `insufficient_scope`, `validation_failed`, `invalid_parameter` for a condition that the search
-   * rejects, or `reauthentication_required` for `allow_privileged` in a session that is not confirmed.
+   * @throws ProblemError `insufficient_scope`, `validation_failed`, or `reauthentication_required` for `allow_privileged`
+   * in a session that is not confirmed.
    */
   async start(body: JsonObject, caller: Caller): Promise<ImportRun> {
     const { actor } = caller;
@@ -45,11 +46,17 @@ export class BulkChanges {
       errors.push({ ...UNKNOWN_MANAGER, field: 'change.manager_uuid' });
     if (errors.length > 0) throw createValidationError(errors);
     // Rejects invalid conditions at once. The users are read later.
-    if (conditions) await this.search.readAll(conditions, actor);
+    if (conditions) await this.search.readAll(conditions, actor).catch(rethrowAsValidationError);
     assertPrivilegedAllowed(options, actor);
     return this.worker.queueRun(caller, async (tx) => {
       const file = { ...FILE, runId: await this.runs.createId(tx) };
       return { ...createRun(file, options, caller), bulk };
     });
   }
+}
+
+function rethrowAsValidationError(error: unknown): never {
+  if (!(error instanceof ConditionError)) throw error;
+  const { field, fault: message } = error;
+  throw createValidationError([{ field: `where.${field}`, code: 'invalid_value', message }]);
 }

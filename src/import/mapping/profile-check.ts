@@ -29,8 +29,9 @@ const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
  * errors. The field of an error is a path such as `columns.Given Name`.
  */
 export function checkProfile(document: JsonObject, settings: UserSettings) {
-  const { value, errors } = readInput(ProfileInput, document);
-  const sent = Object.entries(value).filter(([name, given]) => name in document && given !== null);
+  const set = Object.fromEntries(Object.entries(document).filter(([, given]) => given !== null));
+  const { value, errors } = readInput(ProfileInput, set);
+  const sent = Object.entries(value).filter(([name]) => name in set);
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
   const invalidFields = new Set(errors.map(({ field }) => field));
   const check = new ProfileCheck(settings);

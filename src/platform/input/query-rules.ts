@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsBoolean, IsIn, Matches, MaxLength, type ValidationOptions } from 'class-validator';
+import { IsBoolean, IsIn, Matches, MaxLength, type ValidationOptions } from 'class-validator';
 import { countCharacters, isCleanText, normalizeText, toChoice } from '../common/text.js';
 import { type DbTime, isDbTime, toDbTime } from '../common/time.js';
 import { UUID } from '../common/uuid.js';
@@ -21,7 +21,9 @@ export interface QuerySchema {
 const createParser =
   (parse: (text: string) => string | number | boolean | undefined) =>
   (raw: unknown): unknown =>
-    typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : raw;
+    typeof raw === 'string' ? (parse(raw.trim()) ?? raw) : emptyIfNull(raw);
+/** Replaces null, which JSON can contain, by an empty text, because a parameter is never cleared. */
+const emptyIfNull = (raw: unknown): unknown => (raw === null ? '' : raw);
 const trimText = createParser((text) => text);
 
 /**
@@ -48,6 +50,8 @@ export const IntegerParam = (min: number, schema: QuerySchema = {}) =>
 
 /** Maximum repetitions of a parameter, so that all values fit into one SQL statement. */
 const MAX_REPEATS = 100;
+const hasAllowedSize = (list: unknown): boolean =>
+  Array.isArray(list) && list.length > 0 && list.length <= MAX_REPEATS;
 
 export const BooleanParam = (schema: QuerySchema = {}) =>
   applyDecorators(
@@ -83,8 +87,8 @@ const ListParam = (
       ...{ type: 'array', items: { type: 'string', ...items }, maxItems: MAX_REPEATS },
       ...schema,
     }),
-    Normalize((raw) => (raw === null ? raw : [raw].flat().map(parse))),
-    ArrayMaxSize(MAX_REPEATS, rule),
+    Normalize((raw) => [emptyIfNull(raw)].flat().map(parse)),
+    Rule('invalid_value', rule.message, hasAllowedSize),
     ...rules({ ...rule, each: true }),
   );
 };

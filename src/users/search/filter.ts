@@ -21,10 +21,20 @@ export const MIN_PREFIX = 2;
 /** A character that sorts after all others. `ja` with this character sorts after all words that begin with `ja`. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
+/** Signals a condition whose value is invalid in this service. */
+export class ConditionError extends ProblemError {
+  constructor(
+    readonly field: string,
+    readonly fault: string,
+  ) {
+    super('invalid_parameter', `${field} ${fault}.`);
+  }
+}
+
 /**
  * Converts a search query to SQL joins and conditions. Callers who are not Webmasters find only active users and cannot
  * filter by hidden fields.
- * @throws ProblemError `invalid_parameter`, `forbidden`.
+ * @throws ConditionError, or ProblemError `forbidden`.
  */
 export function toUserFilter(query: ResolvedQuery, actor: Actor, roles: RoleCatalogue): UserFilter {
   const seesAll = isWebmaster(actor);
@@ -32,7 +42,8 @@ export function toUserFilter(query: ResolvedQuery, actor: Actor, roles: RoleCata
   const weight = seesAll ? 'weight' : 'public_weight';
   const conditions = query.found ? [query, query.found] : [query];
   const terms = conditions.flatMap(({ fulltext_search }) => fulltext_search ?? []);
-  const { from, words } = buildWordJoins(terms.join(' '), weight);
+  const parameter = query.fulltext_search === undefined ? 'find' : 'fulltext_search';
+  const { from, words } = buildWordJoins(parameter, terms.join(' '), weight);
   const statuses = seesAll ? query.status : (query.status ?? STATUSES).filter((name) => name === 'Active');
   const tests = [
     ...conditions.flatMap((each) => buildFieldConditions(each, resolveSort(query), roles)),
@@ -63,11 +74,9 @@ function buildStatusConditions(statuses: readonly string[], sort: Sort): Conditi
 function assertNoHiddenFields(query: ResolvedQuery): void {
   const filter = (['authname', 'managed_by'] as const).find((name) => query[name] !== undefined);
   const used = query.sort === 'email' ? 'sort=email' : filter;
-  if (used)
-    throw new ProblemError(
-      'forbidden',
-      `Only Webmasters can use ${used}, because it can reveal hidden fields.`,
-    );
+  if (!used) return;
+  const detail = `Only Webmasters can use ${used}, because it can reveal hidden fields.`;
+  throw new ProblemError('forbidden', detail);
 }
 
 /** Parameters that find only the caller and users who do not hide the field. */
@@ -131,10 +140,8 @@ function buildFieldConditions(query: FoundConditions, sort: Sort, roles: RoleCat
 
 function buildRoleCondition(names: readonly string[], roles: RoleCatalogue): Condition {
   const known = names.flatMap((name) => roles.find(name) ?? []);
-  if (known.length < names.length) {
-    throw createParameterError(`role must be one of ${roles.names.join(', ')}.`);
-  }
-  if (known.length === 0) return NO_MATCH;
+  if (known.length < names.length)
+    throw new ConditionError('role', `must be one of ${roles.names.join(', ')}`);
   return buildLookUpCondition('role', 'user_roles', `role IN (${toPlaceholders(known.length)})`, ...known);
 }
 
@@ -152,19 +159,18 @@ function buildPhoneCondition(key: string): Condition {
   return { ...buildCondition(sql, key, key + LAST_CHARACTER), key: 'some', parameter: 'phone' };
 }
 
+type WordJoins = Pick<UserFilter, 'from' | 'words'>;
+
 /** Builds one join for each word of a search term, because a user must match every word. */
-function buildWordJoins(term: string, weight: string): Pick<UserFilter, 'from' | 'words'> {
+function buildWordJoins(parameter: string, term: string, weight: string): WordJoins {
   const terms = [...new Set(term.split(/\s+/u))];
   if (terms.some((word) => /^\*+$/.test(word)))
-    throw createParameterError('fulltext_search: put * after the start of a word, as in jan*.');
+    throw new ConditionError(parameter, 'must have * after the start of a word, as in jan*');
   const parts = terms.flatMap((word) => splitTerm(word.replace(/\*+$/, ''), word.endsWith('*')));
-  if (parts.length > MAX_WORDS)
-    throw createParameterError(`fulltext_search accepts at most ${MAX_WORDS} words.`);
+  if (parts.length > MAX_WORDS) throw new ConditionError(parameter, `may have at most ${MAX_WORDS} words`);
   const short = parts.find(({ forms: [word = ''], prefix }) => prefix && countCharacters(word) < MIN_PREFIX);
   if (short)
-    throw createParameterError(
-      `fulltext_search: put * after at least ${MIN_PREFIX} characters, not ${short.forms[0]}*.`,
-    );
+    throw new ConditionError(parameter, `must have * after at least ${MIN_PREFIX} characters, as in jan*`);
   if (parts.length === 0) return { words: [] };
   const words = parts.map(({ forms, prefix }) => buildWordMatch(forms, prefix));
   const joins = words.map(({ sql }, index) => buildWordJoin(`w${index}`, sql, weight));
@@ -173,8 +179,6 @@ function buildWordJoins(term: string, weight: string): Pick<UserFilter, 'from' |
     words,
   };
 }
-
-const createParameterError = (detail: string): ProblemError => new ProblemError('invalid_parameter', detail);
 
 /** A word of a search term in each of its spellings. */
 interface TermWord {

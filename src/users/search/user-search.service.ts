@@ -135,7 +135,7 @@ export class UserSearch {
 
   /**
    * Returns all users that match the conditions, page by page, sorted by uuid.
-   * @throws ProblemError `invalid_parameter`.
+   * @throws ConditionError
    */
   async readAll(
     conditions: FoundConditions,
