@@ -9,13 +9,14 @@ import { Env } from '../platform/config/env.js';
 import type { Sql } from '../platform/database/engine/sql.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import { FileStore } from './file/file-store.js';
+import { PlanGuards } from './guards/plan-guards.service.js';
 import { ImportFilesRepository } from './file/import-files.repository.js';
 import { ImportOptions } from './runs/import-options.js';
 import { ImportRowsRepository, type RowPosition, type RowFilter } from './runs/import-rows.repository.js';
 import { ImportRunsRepository, type RunFilter } from './runs/import-runs.repository.js';
 import { type ImportRun, type RunChange, createRun, fileOf } from './runs/import-run.js';
 import { NO_COUNTS, STAGED_OUTCOMES, countChangedRows } from './runs/import-row.js';
-import { FINAL, RUNNABLE } from './runs/run-states.js';
+import { FINAL, RUNNABLE, WAITING } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights, assertPrivilegedAllowed } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
@@ -37,6 +38,7 @@ export class ImportsService {
     private readonly people: RunPeople,
     private readonly names: AuditNames,
     private readonly rights: RunRights,
+    private readonly guards: PlanGuards,
     private readonly files: ImportFilesRepository,
     private readonly store: FileStore,
     private readonly worker: ImportWorker,
@@ -95,12 +97,16 @@ export class ImportsService {
   /**
    * Requests that a plan or a parked run is applied. The run is planned again first, and ends as superseded if the new
    * plan differs. From then on, the run needs the rights of both its starter and its approver.
-   * @throws the errors of `recordDecision`, ProblemError `self_block` if the plan would block the caller, or `forbidden` for
-   * the starter if IMPORT_FOUR_EYES is on.
+   * @throws the errors of `recordDecision`, ProblemError `self_block` if the plan would block the caller, or `forbidden`
+   * for a caller who may not approve the run.
    */
   async apply(id: string, caller: Caller): Promise<ImportRun> {
     await this.worker.endRunIfRevoked(id);
-    await this.rights.assertDifferentPerson(await this.get(id), caller);
+    const run = await this.get(id);
+    const asApproved = { ...run, approver: caller.actor };
+    const fuse = WAITING.includes(run.state) && (await this.guards.evaluateKeyFuse(asApproved));
+    const obstacle = fuse && fuse.hit ? fuse.hint : await this.rights.findApprovalObstacle(run, caller.actor);
+    if (obstacle !== undefined) throw new ProblemError('forbidden', obstacle);
     if (caller.actor.kind === 'user' && (await this.rows.isUserBlocked(id, caller.actor.id))) {
       const detail = `Import ${id} would block your own account. Another Webmaster or an API key must apply it.`;
       throw new ProblemError('self_block', detail);

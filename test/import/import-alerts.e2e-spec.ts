@@ -9,7 +9,7 @@ import { Log } from '../../src/platform/telemetry/log.js';
 import { TestApp } from '../support/app/app.js';
 import type { Client, Json } from '../support/app/client.js';
 import { type TestDatabase, createDatabase } from '../support/app/database.js';
-import { awaitRun, csv, runImport } from '../support/app/imports.js';
+import { awaitRun, csv, readRun, runImport } from '../support/app/imports.js';
 import { HEAD, people as peopleOf } from '../support/data/user-file.js';
 import { TestDropFolder, addScheduledFile } from '../support/app/drop-folder.js';
 import { databaseOf, inSeconds, problemOf } from '../support/app/people.js';
@@ -222,7 +222,7 @@ test('the service does not start with NOTIFY_URL but without NOTIFY_SECRET', asy
   await expect(TestApp.startOn(database, { NOTIFY_URL: url })).rejects.toThrow('NOTIFY_SECRET is missing');
 });
 
-test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each other's imports", async () => {
+test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve their own or each other's imports", async () => {
   const app = await start({ IMPORT_FOUR_EYES: 'true' });
   const master = await app.login();
   const createKey = async (creator: Client) => {
@@ -233,7 +233,8 @@ test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each othe
   const child = await createKey(key);
   const { id } = await createWaitingRun(app, child);
   for (const one of [child, key, master])
-    expect((await one.post(`/imports/${id as string}/apply`)).body.detail).toContain('another person');
+    expect(problemOf(await one.post(`/imports/${id as string}/apply`))).toEqual([403, 'forbidden']);
+  expect((await readRun(app.key, id)).state).toBe('needs_approval');
   expect((await app.key.post(`/imports/${id as string}/apply`)).status).toBe(202);
   await awaitRun(app.key, id);
   const ofMaster = await runImport(master, csv(HEAD, ...people(5)), 'dataset=hr&missing=block');
@@ -242,13 +243,16 @@ test("with IMPORT_FOUR_EYES, an API key and its creator cannot approve each othe
     expect((await one.post(`/imports/${ofMaster.id as string}/apply`)).status).toBe(403);
 });
 
-test('with IMPORT_FOUR_EYES, a file in the drop folder counts as sent by the users and keys that uploaded it', async () => {
+test.each<[fourEyes: string, isRefused: string]>([
+  ['true', 'cannot be approved by the key with scopes that uploaded it, nor by the creator of the key'],
+  ['false', 'cannot be approved by the key with scopes that uploaded it'],
+])('with IMPORT_FOUR_EYES=%s, a file in the drop folder %s', async (fourEyes) => {
   const drop = new TestDropFolder(join(database.folder, 'drop'));
   const schedule = { IMPORT_FOLDER: drop.folder, IMPORT_CRON: '0 0 1 1 *' };
   const options = { IMPORT_OPTIONS: 'dataset=hr&missing=block' };
-  const app = await start({ IMPORT_FOUR_EYES: 'true', ...schedule, ...options });
+  const app = await start({ IMPORT_FOUR_EYES: fourEyes, ...schedule, ...options });
   const master = await app.login();
-  const created = await master.post('/api_keys', { name: 'connector' });
+  const created = await master.post('/api_keys', { name: 'connector', scopes: ['imports:write'] });
   const key = app.key.with({ 'x-api-key': created.body.key as string });
   await runImport(app.key, csv(HEAD, ...people(30)), 'dataset=hr');
   const take = async (): Promise<string> => {
@@ -260,7 +264,7 @@ test('with IMPORT_FOUR_EYES, a file in the drop folder counts as sent by the use
   await addScheduledFile('hr.csv', key, csv(HEAD, ...people(15)));
   const uploaded = await take();
   await databaseOf(app).execute('DELETE FROM audit_events'); // as after AUDIT_RETENTION_DAYS
-  for (const one of [key, master])
+  for (const one of fourEyes === 'true' ? [key, master] : [key])
     expect(problemOf(await one.post(`/imports/${uploaded}/apply`))).toEqual([403, 'forbidden']);
   // Another program has written this file.
   drop.addFile('hr.csv', ...people(14));

@@ -17,6 +17,7 @@ import {
   readRun,
   runImport,
 } from '../support/app/imports.js';
+import { problemOf } from '../support/app/people.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
 /** The fuse of an API key counts users whom its imports block, unless another credential has approved the run. */
@@ -143,8 +144,9 @@ test('an API key cannot approve an import that hits its own fuse', async () => {
     const run = await runImport(starter, fileOf(name, 6, 4), `dataset=${name}`);
     expect([run.state, fuseOf(run).hit]).toEqual(['needs_approval', true]);
     for (const approver of [starter, other]) {
-      expect(await apply(approver, run.id)).toMatchObject({ state: 'needs_approval', approved_by: null });
+      expect(problemOf(await approver.post(`/imports/${run.id}/apply`))).toEqual([403, 'forbidden']);
     }
+    expect((await readAuditRows(app, run.id)).map(({ action }) => action)).toEqual(['import.created']);
     expect((await apply(app.key, run.id)).state).toBe('completed');
   }
 });

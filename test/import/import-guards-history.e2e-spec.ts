@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
+import { aKey } from '../support/app/credentials.js';
 import { csv, decide, guardOf, runImport, findUser } from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 
@@ -33,6 +34,19 @@ const expectWaiting = (run: Json, ...guards: string[]) =>
   expect([hitsOf(run), run.state]).toEqual([guards, 'needs_approval']);
 const approve = ({ id }: Json): Promise<Json> => decide(app.key, id, 'apply');
 const revert = ({ id }: Json): Promise<Json> => decide(app.key, id, 'revert');
+
+test('the dry run of a key with scopes waits for approval if a guard has hit since the plan', async () => {
+  expectPassed(await send(50));
+  const { client } = await aKey(app, 'imports:read', 'imports:write');
+  const file = fileOf(3, () => ({ status: 'Blocked' }), 40);
+  const plan = await runImport(client, file, `dataset=${dataset}&dry_run=true`);
+  for (const count of [5, 10]) expectPassed(await send(count, () => ({ status: 'Blocked' })));
+  const run = await decide(client, plan.id, 'apply');
+  expectWaiting(run, 'deactivations');
+  expect(run.approved_by).toBeNull();
+  expect((await client.post(`/imports/${run.id}/apply`)).status).toBe(403);
+  expect((await approve(run)).state).toBe('completed');
+});
 
 test('the deactivations guard adds up 30 days without approved and reverted imports', async () => {
   const finishAll = (days: number) =>

@@ -9,19 +9,19 @@ import {
   expectRun,
   findUser,
   readFailed,
+  readRun,
   runImport,
   sendPreview,
   upload,
 } from '../support/app/imports.js';
 import { OPERATIONS } from '../support/app/operations.js';
-import { HEAD, fileOf, person } from '../support/data/user-file.js';
+import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
 import { problemOf } from '../support/app/people.js';
 
 /** A key with the scope of one data set starts, decides and reverts only runs of this data set. */
 const drop = setUpDropFolder();
 const app = setUpApp({ ...setUpSchedule(drop), IMPORT_OPTIONS: 'dataset=hr' });
 let hr: Client;
-let reader: Client;
 let n = 0;
 const createKey = async (...scopes: string[]): Promise<Client> => (await aKey(app, ...scopes)).client;
 const file = () => fileOf(`D-${++n}`);
@@ -39,7 +39,6 @@ const sendForm = (client: Client, dataset: string): Promise<Answer> => {
 const theirs = { plan: '', completed: '' };
 beforeAll(async () => {
   hr = await createKey('imports:write:hr', 'imports:read', 'users:read', 'users:write');
-  reader = await createKey('imports:read');
   theirs.plan = (await runImport(app.key, file(), 'dry_run=true&dataset=it')).id;
   theirs.completed = (await runImport(app.key, `${file()}bad,,\r\n`, 'dataset=it')).id;
   const profile = { dataset: 'it', columns: { Nr: 'ExternalId' } };
@@ -101,12 +100,32 @@ test('a key for the data set hr sends and decides its own imports', async () => 
   }
 });
 
-test('imports:read permits no uploads and imports:write permits no reading', async () => {
-  const writer = await createKey('imports:write:hr');
-  const { id } = (await upload(writer, file(), 'dataset=hr')).body;
-  expect(problemOf(await writer.get(`/imports/${id as string}`))).toEqual(REFUSED);
-  expect((await reader.get(`/imports/${id as string}`)).status).toBe(200);
-  expect(problemOf(await upload(reader, file()))).toEqual(REFUSED);
+const LEAVERS = 'dataset=leavers&missing=block';
+const SENDER = ['users:write', 'imports:write'];
+const ONE = csv(HEAD, ...people('leaver', 1));
+const BULK = { where: { managed_by: 'leavers' }, change: { status: 'Blocked' }, reason: 'End of term' };
+test.each<[string, state: string, send: (client: Client) => Promise<Answer>]>([
+  ['a file', 'needs_approval', (c) => upload(c, ONE, LEAVERS)],
+  ['a dry run', 'planned', (c) => upload(c, ONE, `${LEAVERS}&dry_run=true`)],
+  ['a bulk change', 'needs_approval', (c) => c.post('/imports', BULK)],
+])(
+  'a key with scopes cannot approve %s that it sent and that a guard has stopped',
+  async (_, state, send) => {
+    await runImport(app.key, csv(HEAD, ...people('leaver', 20)), 'dataset=leavers');
+    const [sender, other] = [await createKey(...SENDER), await createKey(...SENDER)];
+    const run = await awaitRun(app.key, (await send(sender)).body.id);
+    expect(run.state).toBe(state);
+    expect(problemOf(await decide(sender, run.id, 'apply'))).toEqual([403, 'forbidden']);
+    expect((await readRun(app.key, run.id)).state).toBe(state);
+    expect((await decide(other, run.id, 'apply')).status).toBe(202);
+    const { id } = await awaitRun(app.key, run.id);
+    expect((await decide(app.key, id, 'revert')).status).toBe(202);
+  },
+);
+
+test('applying a completed import of another data set returns 403', async () => {
+  const ended = await runImport(app.key, file(), 'dataset=it');
+  expect(problemOf(await decide(hr, ended.id, 'apply'))).toEqual(REFUSED);
 });
 
 test('a key for one data set cannot change users of another data set', async () => {

@@ -1,4 +1,4 @@
-import { Injectable, Inject } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FuseBlownError, KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { createFaultLogger, toProblemError } from '../../platform/http/problem.js';
@@ -7,6 +7,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Reason, TransitionName } from '../runs/run-states.js';
 import { FileError } from '../file/file-error.js';
 import { ImportFilesRepository } from '../file/import-files.repository.js';
+import { PlanGuards } from '../guards/plan-guards.service.js';
 import { RunPlanner } from '../plan/run-planner.js';
 import { FailedRows } from '../report/failed-rows.js';
 import { Applier } from './applier.service.js';
@@ -14,7 +15,6 @@ import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { RunRights } from '../runs/run-rights.service.js';
 import { type ImportRun, type RunChange, callerOf, hasFile, userScopeOf } from '../runs/import-run.js';
-import type { Guard } from '../runs/import-guard.js';
 import {
   LeaseLostError,
   RunTransitions,
@@ -22,8 +22,6 @@ import {
   ShuttingDownError,
   type Checkpoint,
 } from '../runs/run-transitions.service.js';
-import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import { UserDirectory } from '../../users/search/user-directory.service.js';
 
 /** Continues a run from its current state until it ends or waits for an operator. */
 @Injectable()
@@ -35,8 +33,7 @@ export class RunExecutor {
     private readonly planner: RunPlanner,
     private readonly applier: Applier,
     private readonly fuse: KeyFuse,
-    private readonly directory: UserDirectory,
-    @Inject(DATABASE) private readonly database: Database,
+    private readonly guards: PlanGuards,
     private readonly failedRows: FailedRows,
     private readonly rights: RunRights,
     private readonly transitions: RunTransitions,
@@ -91,11 +88,7 @@ export class RunExecutor {
       phase_percent: run.percent,
     });
     const planned = await this.planner.plan(run, checkpoint);
-    // In a revert, failed rows can block users too, because the valid changes of a failed row are applied.
-    const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailedRows(run.id);
-    const { blocked: ofRows, deleted } = planned.counts;
-    const blocked = ofRows + deleted + planned.missing_blocked + ofFailed;
-    const fuse = blocked > 0 ? await this.buildKeyFuseGuard(run, blocked) : undefined;
+    const fuse = await this.guards.evaluateKeyFuse({ ...run, ...planned });
     const plan = { ...planned, guards: [...planned.guards, ...(fuse ? [fuse] : [])] };
     if (plan.counts.error > 0) await this.failedRows.storeCells(run, checkpoint);
     const hit = plan.guards.some((guard) => guard.hit);
@@ -108,8 +101,11 @@ export class RunExecutor {
     if (run.dry_run && !run.approved) {
       return this.transition(checkpoint, 'present', plan);
     }
-    if (fuse?.hit === true || (hit && !run.approved)) {
-      // Remove the approval, because an API key cannot approve a run that would blow its own fuse.
+    // A guard may have tripped only after the approval, so check the approver again.
+    const approver = run.approved ? run.approver : null;
+    const obstacle = approver && (await this.rights.findApprovalObstacle({ ...run, ...plan }, approver));
+    if (fuse?.hit === true || (hit && (approver === null || obstacle !== undefined))) {
+      // Remove the approval, because its actor may not approve the run, or because the run would blow the fuse of its key.
       const unapproved = { approved: false, approver: null };
       return this.transition(checkpoint, 'park', { ...plan, ...unapproved });
     }
@@ -124,28 +120,6 @@ export class RunExecutor {
     if (plan.batches === 0 && plan.counts.error === 0)
       await this.complete({ ...run, ...apply }, checkpoint, apply);
     else await this.transition(checkpoint, 'apply', apply);
-  }
-
-  /**
-   * Returns the guard `key_fuse`, which is the only guard of a revert. It requires approval of a run that would blow
-   * the fuse of its API key and stop halfway. Only a different credential can approve the run.
-   * @returns undefined if the users whom the run blocks do not count towards a fuse.
-   */
-  private async buildKeyFuseGuard(run: ImportRun, blocked: number): Promise<Guard | undefined> {
-    const load = await this.fuse.findCallerLoad(callerOf(run), this.database, () =>
-      this.directory.count('Active'),
-    );
-    if (!load) return undefined;
-    const value = load.count + blocked;
-    return {
-      name: 'key_fuse',
-      field: null,
-      value,
-      limit: load.limit,
-      hit: value > load.limit,
-      examples: [],
-      hint: 'The API key would block more users within an hour than it is allowed to. Approve the run with another credential.',
-    };
   }
 
   /**

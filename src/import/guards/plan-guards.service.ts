@@ -1,14 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
 import { findUserNames } from '../../audit/audit-names.service.js';
 import { truncate } from '../../platform/common/text.js';
 import { addSeconds } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
+import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { EMPTY_USER } from '../../users/model/user.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
 import type { Guard } from '../runs/import-guard.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import { MAX_VALUE, type StagedRow, displayNameOf, isApplied } from '../runs/import-row.js';
-import { type ImportRun, hasFile, userScopeOf } from '../runs/import-run.js';
+import { MAX_VALUE, NO_COUNTS, type StagedRow, displayNameOf, isApplied } from '../runs/import-row.js';
+import { type ImportRun, callerOf, hasFile, userScopeOf } from '../runs/import-run.js';
 import { RunPeople } from '../runs/run-people.service.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 import { COMPLETED } from '../runs/run-states.js';
@@ -37,6 +39,8 @@ export class PlanGuards {
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
     private readonly people: RunPeople,
+    private readonly fuse: KeyFuse,
+    @Inject(DATABASE) private readonly database: Database,
     env: Env,
   ) {
     this.limits = new LimitSettings(env.IMPORT_GUARDS, env.guardLimits);
@@ -87,6 +91,31 @@ export class PlanGuards {
     const earlier = await this.runs.listAppliedSince(scope, since, run.id);
     const guards = await evaluateGuards(plan, limits, sumEarlierCounts(earlier), definitions);
     return this.addNames(run, guards);
+  }
+
+  /**
+   * Evaluates the guard `key_fuse` of a planned run, which is the only guard of a revert. It stops a run that would blow
+   * the fuse of its API key halfway. Only a different credential can approve the run.
+   * @returns undefined if the run blocks no users, or if these users do not count towards a fuse.
+   */
+  async evaluateKeyFuse(run: ImportRun): Promise<Guard | undefined> {
+    // In a revert, failed rows can block users too, because the valid changes of a failed row are applied.
+    const ofFailed = run.reverts === null ? 0 : await this.rows.countBlockedByFailedRows(run.id);
+    const { blocked: ofRows, deleted } = run.counts ?? NO_COUNTS;
+    const blocked = ofRows + deleted + run.missing_blocked + ofFailed;
+    const countActive = () => this.directory.count('Active');
+    const load = blocked > 0 && (await this.fuse.findCallerLoad(callerOf(run), this.database, countActive));
+    if (!load) return undefined;
+    const value = load.count + blocked;
+    return {
+      name: 'key_fuse',
+      field: null,
+      value,
+      limit: load.limit,
+      hit: value > load.limit,
+      examples: [],
+      hint: 'The API key would block more users within an hour than it is allowed to. Approve the run with another credential.',
+    };
   }
 
   private async *readRows({ id }: Pick<ImportRun, 'id'>, test: (row: StagedRow) => boolean) {

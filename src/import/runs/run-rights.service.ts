@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type Actor, type Caller, isSameActor } from '../../access/actor.js';
+import { type Actor, isSameActor } from '../../access/actor.js';
 import type { Party } from '../../audit/audit-event.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { assertConfirmed, assertScope, hasPermission } from '../../access/policy.js';
-import { ProblemError } from '../../platform/common/errors.js';
+import { assertConfirmed, assertScope, hasPermission, rightsOf } from '../../access/policy.js';
 import { Env } from '../../platform/config/env.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
@@ -56,29 +55,31 @@ export class RunRights {
   }
 
   /**
-   * Finds the people who sent a file, if IMPORT_FOUR_EYES is on. A file that the service imports was sent by all people
-   * who added a file with its content to the drop folder. The audit may forget them while a plan waits for approval.
+   * Finds the actors who sent a file. A file that the service imports was sent by all actors who added a file with its
+   * content to the drop folder. Call it when the run is queued, because the audit may forget the senders while a plan
+   * waits for approval.
    */
-  async findSenders({ kind, id }: Actor, sha256: string): Promise<Party[] | null> {
-    if (!this.env.IMPORT_FOUR_EYES) return null;
+  async findSenders({ kind, id }: Actor, sha256: string): Promise<Party[]> {
     return id === null ? this.audit.findFileSenders(sha256) : [{ kind, id }];
   }
 
   /**
-   * Rejects an approval by a person who sent the file, if IMPORT_FOUR_EYES is on and a guard has tripped. An API key
-   * belongs to the person who created it. Keys that the command line created have no creator and count as different
-   * people.
-   * @throws ProblemError `forbidden`.
+   * Returns the reason why an actor may not approve a run, or undefined without a reason. If a guard has tripped, a key
+   * with scopes may not approve a run that it sent, and with IMPORT_FOUR_EYES, no person may. An API key belongs to the
+   * person who created it. Keys that the command line created have no creator and count as different people.
    */
-  async assertDifferentPerson(run: ImportRun, { actor }: Caller): Promise<void> {
+  async findApprovalObstacle(run: ImportRun, actor: Actor): Promise<string | undefined> {
     const { id, guards, starter, file_sha256: sha256 } = run;
-    if (!this.env.IMPORT_FOUR_EYES || !guards.some(({ hit }) => hit)) return;
-    const senders = run.senders ?? (await this.findSenders(starter, sha256)) ?? [];
+    const hasScopes = rightsOf(actor).scopes !== null;
+    if (!(hasScopes || this.env.IMPORT_FOUR_EYES) || !guards.some(({ hit }) => hit)) return undefined;
+    const senders = run.senders ?? (await this.findSenders(starter, sha256));
+    if (hasScopes && senders.some(({ kind, id: sender }) => kind === 'key' && sender === actor.id))
+      return `Import ${id} needs the approval of another credential, because this API key has scopes and sent the import.`;
+    if (!this.env.IMPORT_FOUR_EYES) return undefined;
     const credentials = await Promise.all(senders.map((sender) => this.listCredentials(sender)));
     const approvers = new Set(await this.listCredentials(actor));
-    if (!credentials.flat().some((credential) => approvers.has(credential))) return;
-    const detail = `Import ${id} needs the approval of another person, because you sent the file and IMPORT_FOUR_EYES is on.`;
-    throw new ProblemError('forbidden', detail);
+    if (!credentials.flat().some((credential) => approvers.has(credential))) return undefined;
+    return `Import ${id} needs the approval of another person, because you sent the file and IMPORT_FOUR_EYES is on.`;
   }
 
   private async listCredentials({ kind, id }: Party): Promise<string[]> {
