@@ -119,7 +119,7 @@ export class ImportsController {
   @DescribeRoute('getImport', 'Get an import: state, progress, counts and guards', {
     description:
       'Returns the run in the same format as the events of `watchImport`. Without `users:read`, the examples of guards have no ' +
-      'values, and the problems of a run that another caller started have no details.',
+      'values, and the problems, `where`, `change` and `reason` of a run that another caller started are hidden.',
     answer: describeJson('The run.', ImportRunDto),
   })
   @Requires('imports.read')

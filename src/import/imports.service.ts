@@ -20,7 +20,7 @@ import { FINAL, RUNNABLE, WAITING } from './runs/run-states.js';
 import { RunTransitions } from './runs/run-transitions.service.js';
 import { RunRights, assertPrivilegedAllowed } from './runs/run-rights.service.js';
 import { presentRun } from './import.view.js';
-import { getVisibility } from './runs/visible-values.js';
+import { getVisibility, hideBulk } from './runs/visible-values.js';
 import type { ImportRunDto } from './imports.dto.js';
 import { ImportWorker } from './apply/import-worker.service.js';
 import { AuditNames } from '../audit/audit-names.service.js';
@@ -61,7 +61,7 @@ export class ImportsService {
     const problemRows = await this.rows.listProblemRows(run.id, MAX_PROBLEMS, sql);
     const revert = (await this.runs.listRevertsOf(run.id, sql)).find(isEffectiveRevert);
     const visibility = getVisibility(actor, run);
-    return presentRun(run, {
+    return presentRun(hideBulk(run, actor), {
       problemRows,
       people: await this.people.find(run.id, visibility === 'all' ? problemRows : []),
       revertedBy: revert?.id ?? null,

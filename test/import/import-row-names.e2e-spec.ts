@@ -67,10 +67,11 @@ describe('an API key without users:read', () => {
   const row = (word: string, name: string, username = `${word}-${toId(name)}`) =>
     `${toId(name)},${username},${username}@example.org,${word}${name},${word}-${toId(name)},https://${word}.example`;
   const toFile = (...rows: string[]) => csv('ExternalId,Username,Email,ForeName,Saml,Linkedin', ...rows);
+  const SCOPES = ['imports:read', 'imports:write', 'users:write'];
   let key: Client;
   let fresh: string;
   beforeEach(async () => {
-    key = (await aKey(app, 'imports:read', 'imports:write')).client;
+    key = (await aKey(app, ...SCOPES)).client;
     await runImport(app.key, toFile(...NAMES.map((name) => row('zulu', name))), `dataset=${prefix}`);
     const stored = { authname: { oidc: [`zulu-${prefix}`] }, social_media: { twitter: 'https://zulu.tw' } };
     const { uuid } = await findUser(app.key, toId('u0'));
@@ -92,7 +93,13 @@ describe('an API key without users:read', () => {
     await decide(app.key, run.id, 'apply');
     const started = await key.post(`/imports/${run.id}/revert`);
     const revert = await awaitRun(app.key, started.body.id);
-    for (const text of [...waiting, ...(await readAll(run)), ...(await readAll(revert)), started.text])
+    const sent = { where: { find: toId('u0') }, change: { surname: 'zulu' }, reason: 'zulu' };
+    const { client } = await aKey(app, ...SCOPES);
+    const bulk = await awaitRun(client, (await client.post('/imports', sent)).body.id);
+    expect(bulk).toMatchObject(sent);
+    const bulkRevert = await decide(key, bulk.id, 'revert');
+    const runs = await Promise.all([run, revert, bulk, bulkRevert].map(readAll));
+    for (const text of [...waiting, ...runs.flat(), started.text])
       expect(text).not.toMatch(/zulu|yoke|P\d+-/);
     for (const { id } of [run, revert])
       for (const path of ['failed.csv', `rows?external_id=${toId('u0')}`])

@@ -19,6 +19,12 @@ export function getVisibility(
   return hasFile(run) && isSameActor(run.starter, actor) ? 'sent' : 'none';
 }
 
+/** Removes the bulk change of a run that another actor sent, for an actor who may not read users. */
+export function hideBulk(run: ImportRun, actor: Actor): ImportRun {
+  const isSent = run.reverts === null && isSameActor(run.starter, actor);
+  return isSent || hasScope(actor, 'users:read') ? run : { ...run, bulk: null };
+}
+
 /** Message that replaces a message with hidden values. */
 const HIDDEN = 'has details that only a caller with the scope users:read can read';
 
