@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../access/actor.js';
 import { hasPermission } from '../access/policy.js';
 import { AuditService } from '../audit/audit.service.js';
-import { DAY_SECONDS, now, addSeconds } from '../platform/common/time.js';
+import { DAY_SECONDS, addSeconds } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
 import { type DeletedFilter, DeletedUsersRepository } from './writer/deleted-users.repository.js';
 import { ReleasedUsernames } from './writer/released-usernames.repository.js';
@@ -10,9 +10,6 @@ import type { User } from './model/user.js';
 import { SearchBudget } from './search/search-budget.service.js';
 import type { DeletedUser } from './user.view.js';
 import { UsersService } from './users.service.js';
-
-/** Default value of `since`, earlier than the deletion of any user. */
-const EPOCH = '1970-01-01 00:00:00.000';
 
 /** Lists, restores and purges deleted users, who are retained for `SCIM_DELETED_DAYS` days (ADR 23). */
 @Injectable()
@@ -32,12 +29,11 @@ export class DeletedUsers {
    * @throws ProblemError an error of `SearchBudget.run`.
    */
   async list(
-    { since = EPOCH, ...conditions }: Partial<DeletedFilter>,
+    filter: DeletedFilter,
     page: { offset: number; limit: number },
     { actor }: Caller,
     getDisconnect: () => AbortSignal,
   ): Promise<{ count: number; users: DeletedUser[] }> {
-    const filter = { ...conditions, since };
     const { count, users } =
       filter.search === undefined
         ? await this.repository.listPage(filter, page)
@@ -59,7 +55,7 @@ export class DeletedUsers {
   }
 
   async has(uuid: string): Promise<boolean> {
-    return (await this.repository.listPage({ since: EPOCH, uuid }, { offset: 0, limit: 1 })).count > 0;
+    return (await this.repository.listPage({ uuid }, { offset: 0, limit: 1 })).count > 0;
   }
 
   /**
@@ -77,8 +73,7 @@ export class DeletedUsers {
    * batches, so that other writers do not wait long.
    */
   async purge(): Promise<void> {
-    const until = addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
-    while (await this.repository.purge(until));
-    while (await this.released.purge(now()));
+    while (await this.repository.purge());
+    while (await this.released.purge());
   }
 }

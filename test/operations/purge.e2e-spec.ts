@@ -1,5 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { PurgeService } from '../../src/operations/start/purge.service.js';
+import { UserDirectory } from '../../src/users/search/user-directory.service.js';
 import { setUpApp } from '../support/app/app.js';
 import { ALL_BUT_DATE } from '../support/app/clock.js';
 import { deletion, update, writeUsers } from '../support/app/deletion.js';
@@ -127,18 +128,25 @@ test('the purge keeps the start of an import as long as events of the import', a
   expect(await findLeft(75)).toBe(1);
 });
 
-test('the purge removes a deleted user after 30 days', async () => {
-  const { uuid } = await create(app.key);
+test('a deleted user is gone after 30 days, and a released username is free after 180 days', async () => {
+  const start = Date.now();
+  const { uuid, username, email } = await create(app.key, { external_id: 'final' });
   await writeUsers(app, [deletion(uuid)]);
-  const isListed = async (): Promise<boolean> => {
-    const { Results: users } = (await app.key.get('/users/deleted')).body;
-    return users.some((user: { uuid: string }) => user.uuid === uuid);
-  };
-  const deleted = Date.now();
-  setClock(deleted + 29 * DAY);
+  const file = csv('ExternalId,Username,Email', `final,${username},${email}`);
+  const read = async () => [
+    (await app.key.get(`/users/deleted?uuid=${uuid}`)).body.Count,
+    (await runImport(app.key, file, 'dry_run=true')).counts.created,
+    (await app.app.get(UserDirectory).findReleasedUsernames([username])).size,
+  ];
+  setClock(start + 29 * DAY);
   await purge();
-  expect(await isListed()).toBe(true);
-  setClock(deleted + 31 * DAY);
+  expect(await read()).toEqual([1, 0, 1]);
+  setClock(start + 31 * DAY);
+  expect(await read()).toEqual([0, 1, 1]);
+  expect(problemOf(await app.key.post(`/users/${uuid}/restore`))).toEqual([404, 'not_found']);
+  setClock(start + 181 * DAY);
+  expect(await read()).toEqual([0, 1, 0]);
   await purge();
-  expect(await isListed()).toBe(false);
+  setClock(start + 29 * DAY);
+  expect(await read()).toEqual([0, 1, 0]);
 });

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { toJson } from '../../platform/common/json.js';
-import type { DbTime } from '../../platform/common/time.js';
+import { type DbTime, DAY_SECONDS, addSeconds, now } from '../../platform/common/time.js';
+import { Env } from '../../platform/config/env.js';
 import {
   type Sql,
   type Clause,
@@ -42,17 +43,31 @@ export interface DeletedRow {
 
 export interface DeletedFilter {
   /** Earliest time of deletion. */
-  since: string;
+  since?: string;
   uuid?: string;
   /** Words that each occur in the name, username, e-mail address or external id. */
   search?: string;
   order?: Direction;
 }
 
-/** Stores deleted users (ADR 23). Uses hand-written SQL for whole sets. */
+/**
+ * Stores deleted users (ADR 23). A user whose retention period has ended is never found, even before the purge. Uses
+ * hand-written SQL for whole sets.
+ */
 @Injectable()
 export class DeletedUsersRepository {
-  constructor(@Inject(DATABASE) private readonly database: Database) {}
+  constructor(
+    @Inject(DATABASE) private readonly database: Database,
+    private readonly env: Env,
+  ) {}
+
+  /** Computes the time of the oldest deletion whose retention period has not ended. */
+  private computeOldestTime(): DbTime {
+    return addSeconds(now(), -this.env.SCIM_DELETED_DAYS * DAY_SECONDS);
+  }
+
+  private readonly isRetained = ({ deleted }: DeletedUserEntity): boolean =>
+    deleted >= this.computeOldestTime();
 
   /** @param deletions the deleted users, each with the data set of the run whose revert deletes the user. */
   async moveToDeletedUsers(
@@ -71,15 +86,14 @@ export class DeletedUsersRepository {
     await deleteRows(tx, UserEntity, 'uuid', uuids);
   }
 
-  async lock(tx: Sql, uuids: readonly string[]): Promise<Map<string, User>> {
-    return this.find(uuids, tx, lockClauseOf(tx));
-  }
-
-  async find(uuids: readonly string[], sql: Sql = this.database, lock = ''): Promise<Map<string, User>> {
+  /** @param tx transaction that locks the users, if any. */
+  async find(uuids: readonly string[], tx?: Sql): Promise<Map<string, User>> {
+    const lock = tx ? lockClauseOf(tx) : '';
     const toSql = (list: string) =>
-      `SELECT uuid, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lock}`;
-    const rows = await selectWhereIn<DeletedUserEntity>(sql, uuids.toSorted(), toSql);
-    return new Map(rows.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
+      `SELECT uuid, deleted, document FROM deleted_users WHERE uuid IN (${list}) ORDER BY uuid${lock}`;
+    const rows = await selectWhereIn<DeletedUserEntity>(tx ?? this.database, uuids.toSorted(), toSql);
+    const retained = rows.filter(this.isRetained);
+    return new Map(retained.map(({ uuid, document }) => [uuid, parseStoredUser(document)]));
   }
 
   /**
@@ -89,10 +103,10 @@ export class DeletedUsersRepository {
   async findDeletedElsewhere(externalIds: readonly string[], dataset?: string): Promise<Map<string, User>> {
     const from = `deleted_users${indexHintOf(this.database, 'ix_deleted_users_external_id')}`;
     const toSql = (list: string) =>
-      `SELECT external_id_key, reverted_dataset, document FROM ${from} WHERE external_id_key IN (${list})
+      `SELECT external_id_key, deleted, reverted_dataset, document FROM ${from} WHERE external_id_key IN (${list})
        ORDER BY deleted, uuid`;
     const rows = await selectWhereIn<DeletedUserEntity>(this.database, externalIds.map(toExactKey), toSql);
-    const elsewhere = rows.filter(({ reverted_dataset: reverted }) => reverted !== dataset);
+    const elsewhere = rows.filter((row) => row.reverted_dataset !== dataset && this.isRetained(row));
     return new Map(elsewhere.map((row) => [row.external_id_key ?? '', parseStoredUser(row.document)]));
   }
 
@@ -139,7 +153,9 @@ export class DeletedUsersRepository {
     { offset, limit }: { offset: number; limit: number },
     signal?: AbortSignal,
   ): Promise<{ count: number; users: DeletedRow[] }> {
-    const { sql: where, params } = toCondition(filter, this.database.dialect);
+    const oldest = this.computeOldestTime();
+    const since = filter.since !== undefined && filter.since > oldest ? filter.since : oldest;
+    const { sql: where, params } = toCondition({ ...filter, since }, this.database.dialect);
     const query = <T extends object>(sql: string, values: readonly SqlValue[]) =>
       signal ? this.database.scan<T>(sql, values, signal) : this.database.query<T>(sql, values);
     const countSql = `SELECT COUNT(*) AS count FROM deleted_users WHERE ${where}`;
@@ -157,12 +173,13 @@ export class DeletedUsersRepository {
   }
 
   /**
-   * Permanently removes a batch of users who were deleted before `time`.
+   * Permanently removes a batch of users whose retention period has ended.
    * @returns true if more of them may remain.
    */
-  async purge(time: string): Promise<boolean> {
+  async purge(): Promise<boolean> {
     const sql = 'SELECT uuid FROM deleted_users WHERE deleted < ? ORDER BY deleted, uuid LIMIT ?';
-    const rows = await this.database.query<{ uuid: string }>(sql, [time, PURGE_BATCH_SIZE]);
+    const params = [this.computeOldestTime(), PURGE_BATCH_SIZE];
+    const rows = await this.database.query<{ uuid: string }>(sql, params);
     const uuids = rows.map(({ uuid }) => uuid);
     await deleteRows(this.database, DeletedUserEntity, 'uuid', uuids);
     return rows.length === PURGE_BATCH_SIZE;
@@ -178,7 +195,7 @@ const SEARCHED = [
   ['external_id', (word: string): string => word],
 ] as const;
 
-function toCondition({ since, uuid, search }: DeletedFilter, dialect: Sql['dialect']): Clause {
+function toCondition({ since = '', uuid, search }: DeletedFilter, dialect: Sql['dialect']): Clause {
   const valueFunction = dialect === 'mysql' ? 'JSON_VALUE' : 'json_extract';
   const toWordCondition = (word: string): Clause => {
     const members = SEARCHED.map(([member, normalize]) =>

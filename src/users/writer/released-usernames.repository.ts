@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { sha256 } from '../../platform/common/secrets.js';
-import { type DbTime, DAY_SECONDS, addSeconds } from '../../platform/common/time.js';
+import { type DbTime, DAY_SECONDS, addSeconds, now } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, deleteRows, selectWhereIn, upsertRows } from '../../platform/database/engine/sql.js';
 import { toExactKey, toLoginKey } from '../model/comparison-keys.js';
@@ -10,6 +10,9 @@ import { ReleasedUsernameEntity } from '../model/user-lookups.entity.js';
 /** Days for which an import does not give a released username to another person (interface §6). */
 const RESERVED_DAYS = 180;
 const PURGE_BATCH_SIZE = 500;
+
+/** Computes the time of the oldest release whose username is still reserved. */
+const computeOldestTime = (): DbTime => addSeconds(now(), -RESERVED_DAYS * DAY_SECONDS);
 
 const toUsernameHash = (username: string): string => sha256(toLoginKey(username));
 
@@ -37,20 +40,21 @@ export class ReleasedUsernames {
     await upsertRows(tx, ReleasedUsernameEntity, ['username_hash'], sorted);
   }
 
-  /** @returns a map from the login key of each released username to the hash of its last owner (`toOwnerHash`). */
+  /** @returns a map from the login key of each reserved username to the hash of its last owner (`toOwnerHash`). */
   async findOwners(usernames: readonly string[]): Promise<Map<string, string>> {
     const hashes = new Map(usernames.map((username) => [toUsernameHash(username), toLoginKey(username)]));
     const toSql = (list: string) =>
-      `SELECT username_hash, owner_hash FROM released_usernames WHERE username_hash IN (${list})`;
+      `SELECT username_hash, owner_hash, released FROM released_usernames WHERE username_hash IN (${list})`;
     const rows = await selectWhereIn<ReleasedUsernameEntity>(this.database, [...hashes.keys()], toSql);
-    return new Map(rows.map((row) => [hashes.get(row.username_hash) ?? '', row.owner_hash]));
+    const reserved = rows.filter(({ released }) => released >= computeOldestTime());
+    return new Map(reserved.map((row) => [hashes.get(row.username_hash) ?? '', row.owner_hash]));
   }
 
   /** Deletes a batch of usernames that are no longer reserved. @returns true if more of these usernames may remain. */
-  async purge(now: DbTime): Promise<boolean> {
+  async purge(): Promise<boolean> {
     const sql = 'SELECT username_hash FROM released_usernames WHERE released < ? ORDER BY released LIMIT ?';
-    const until = addSeconds(now, -RESERVED_DAYS * DAY_SECONDS);
-    const rows = await this.database.query<ReleasedUsernameEntity>(sql, [until, PURGE_BATCH_SIZE]);
+    const params = [computeOldestTime(), PURGE_BATCH_SIZE];
+    const rows = await this.database.query<ReleasedUsernameEntity>(sql, params);
     const hashes = rows.map(({ username_hash }) => username_hash);
     await deleteRows(this.database, ReleasedUsernameEntity, 'username_hash', hashes);
     return rows.length === PURGE_BATCH_SIZE;

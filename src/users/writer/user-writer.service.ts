@@ -181,7 +181,7 @@ export class UserWriter {
 
   /** Locks deleted users, and returns them as they will be after the restore (see `toRestoredUsers`). */
   private async lockDeleted(tx: Sql, uuids: readonly string[]): Promise<ReadonlyMap<string, User>> {
-    const deleted = await this.deleted.lock(tx, uuids);
+    const deleted = await this.deleted.find(uuids, tx);
     const managers = [...deleted.values()].flatMap(({ manager_uuid }) => manager_uuid ?? []);
     const existing = await this.repository.lock(tx, [...new Set(managers)]);
     return toRestoredUsers(deleted, existing);
