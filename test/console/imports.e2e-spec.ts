@@ -1,6 +1,6 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { Applier } from '../../src/import/apply/applier.service.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import type { Json } from '../support/app/client.js';
 import { setUpDropFolder, setUpSchedule } from '../support/app/drop-folder.js';
 import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.js';
@@ -174,14 +174,9 @@ describeConsole('imports in the console', (service) => {
   });
 
   test('the list of imports shows progress without a reload', async () => {
-    const applier = service.app.app.get(Applier);
-    const apply = applier.apply.bind(applier);
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    jest.spyOn(applier, 'apply').mockImplementationOnce(async (...given) => {
-      await released;
-      return apply(...given);
-    });
+    aroundApply(service.app, () => released);
     const { body } = await upload(service.key, buildFile('live', 'example.org'), 'dataset=live');
     page = await service.openAsAdmin();
     const path = `/imports/${body.id}/events`;

@@ -1,8 +1,8 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { Applier } from '../../src/import/apply/applier.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { setUpApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import {
   awaitRun,
   countsOf,
@@ -63,14 +63,9 @@ test('an import cancelled during validation changes no user', async () => {
 });
 
 test('queued imports run in the order of upload', async () => {
-  const applier = app.app.get(Applier);
-  const apply = applier.apply.bind(applier);
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  jest.spyOn(applier, 'apply').mockImplementationOnce(async (...args) => {
-    await released;
-    await apply(...args);
-  });
+  aroundApply(app, () => released);
   const send = async (name: string): Promise<string> => (await upload(app.key, fileOf(name))).body.id;
   const ids = [await send('x'), await send('y'), await send('z')];
   for (const id of ids.slice(1)) expect((await readRun(id)).state).toBe('queued');

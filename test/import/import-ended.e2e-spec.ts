@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { databaseOf } from '../support/app/people.js';
 import { ImportsService } from '../../src/import/imports.service.js';
 import { setUpApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import {
   awaitRun,
   csv,
@@ -92,13 +93,8 @@ test('the next purge deletes an import file that could not be deleted', async ()
 test('failed.csv of a cancelled import contains the cells of failed rows', async () => {
   await runImport(app.key, fileOf('moved'));
   const user = await findUser(app.key, 'moved');
-  const applier = app.app.get(Applier);
-  const apply = applier.apply.bind(applier);
-  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, work) => {
-    await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
-    await apply(run, work);
-    await app.key.post(`/imports/${run.id}/cancel`);
-  });
+  const change = () => app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
+  aroundApply(app, change, ({ id }) => app.key.post(`/imports/${id}/cancel`));
   const cells = 'moved,moved,moved@example.org,3';
   const run = await runImport(app.key, csv('ExternalId,Username,Email,Phone', cells));
   expect(run.state).toBe('cancelled');

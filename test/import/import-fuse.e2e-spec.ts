@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Applier } from '../../src/import/apply/applier.service.js';
 import { setUpApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import { readAuditRows } from '../support/app/audit-rows.js';
 import type { Client, Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
@@ -121,12 +121,8 @@ test('the key fuse counts users blocked as missing', async () => {
 
 test('an import that blows the key fuse while writing ends with fuse_blown', async () => {
   const [{ id, client }, { name }] = [await aKey(app), await aDataset(3)];
-  const applier = app.app.get(Applier);
-  const write = applier.apply.bind(applier);
-  jest.spyOn(applier, 'apply').mockImplementationOnce(async (...args) => {
-    expect(await blockOne(client)).toBe(200);
-    expect(await blockOne(client)).toBe(200);
-    await write(...args);
+  aroundApply(app, async () => {
+    for (const _ of [1, 2]) expect(await blockOne(client)).toBe(200);
   });
   const run = await runImport(client, fileOf(name, 3, 2), `dataset=${name}`);
   expectRun(run, 'cancelled', { skipped: 2, unchanged: 1 });

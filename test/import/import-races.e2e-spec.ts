@@ -1,13 +1,13 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { TransactionRunner } from '../../src/platform/database/transaction-runner.js';
 import { RunPlanner } from '../../src/import/plan/run-planner.js';
-import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportRunsRepository } from '../../src/import/runs/import-runs.repository.js';
 import { RunRights } from '../../src/import/runs/run-rights.service.js';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
 import { Leases } from '../../src/platform/database/leases/leases.service.js';
 import { Checkpoint, LeaseLostError } from '../../src/import/runs/run-transitions.service.js';
 import { setUpApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import { onMariadb } from '../support/app/database.js';
 import { awaitRun, csv, findUser, readFailed, rowsOf, runImport } from '../support/app/imports.js';
 import { HEAD, fileOf, people, person } from '../support/data/user-file.js';
@@ -74,14 +74,9 @@ test('an import worker that lost its lease deletes no planned rows', async () =>
 test('failed.csv has the right columns before the import ends', async () => {
   await runImport(app.key, csv(`${HEAD},Phone`, person('f1', '1')));
   const user = await findUser(app.key, 'f1');
-  const applier = app.app.get(Applier);
-  const apply = applier.apply.bind(applier);
   let text = '';
-  jest.spyOn(applier, 'apply').mockImplementationOnce(async (run, checkpoint) => {
-    await app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
-    await apply(run, checkpoint);
-    text = await readFailed(app.key, run.id);
-  });
+  const change = () => app.key.put(`/users/${user.uuid as string}`, { phone: '2' });
+  aroundApply(app, change, async ({ id }) => (text = await readFailed(app.key, id)));
   const failing = csv(`${HEAD},Phone`, person('f1', '3'), 'f2,f2,no address,1');
   expect((await runImport(app.key, failing)).state).toBe('completed_with_errors');
   const cells = text.split('\r\n').map((line) => line.split(',').slice(5, 7).join());

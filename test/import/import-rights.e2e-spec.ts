@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { createUnavailableError } from '../../src/platform/common/errors.js';
-import { Applier } from '../../src/import/apply/applier.service.js';
 import { ImportWorker } from '../../src/import/apply/import-worker.service.js';
 import { PlanGuards } from '../../src/import/guards/plan-guards.service.js';
 import { ImportRowsRepository } from '../../src/import/runs/import-rows.repository.js';
 import { setUpApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import type { Client, Json } from '../support/app/client.js';
 import { INVALIDATIONS, aKey, aWebmaster, changeUser } from '../support/app/credentials.js';
 import {
@@ -117,12 +117,11 @@ describe.each(INVALIDATIONS)('%s', (_, make, end) => {
 
   test('does not cancel an import after the last batch', async () => {
     const starter = await make(app);
-    const applier = app.app.get(Applier);
-    const write = applier.apply.bind(applier);
-    jest.spyOn(applier, 'apply').mockImplementationOnce(async (...args) => {
-      await write(...args);
-      await end(app, starter.id);
-    });
+    aroundApply(
+      app,
+      () => Promise.resolve(),
+      () => end(app, starter.id),
+    );
     const { id } = (await upload(starter.client, aFile().file, PRIVILEGED)).body;
     expectRun(await awaitRun(app.key, id), 'completed', { created: 1 });
   });

@@ -1,16 +1,16 @@
-import { beforeEach, describe, expect, test, jest } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller, Actor, KeyActor } from '../../src/access/actor.js';
 import { UserCounts } from '../../src/users/writer/user-counts.service.js';
 import type { UserChange } from '../../src/users/writer/change-set.js';
 import { setUpApp, TestApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import type { Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { codesOf, deletion, update, writeUsers, SYSTEM } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';
 import { aGroup } from '../support/app/groups.js';
 import { PASSWORD, aPerson, databaseOf, problemOf } from '../support/app/people.js';
-import { Applier } from '../../src/import/apply/applier.service.js';
 import { DeletedUsers } from '../../src/users/deleted-users.service.js';
 import { csv, runImport, findUser, rowsOf } from '../support/app/imports.js';
 
@@ -257,12 +257,7 @@ describe('a deletion', () => {
       );
     await runImport(app.key, file('Old'), 'dataset=deletion');
     const { uuid } = await findUser(app.key, gone);
-    const applier = app.app.get(Applier);
-    const applied = applier.apply.bind(applier);
-    jest.spyOn(applier, 'apply').mockImplementationOnce(async (...run) => {
-      await applyAll([deletion(uuid as string)]);
-      await applied(...run);
-    });
+    aroundApply(app, () => applyAll([deletion(uuid as string)]));
     const run = await runImport(app.key, file('New'), 'dataset=deletion');
     expect(run).toMatchObject({ state: 'completed_with_errors', counts: { updated: 1, error: 1 } });
     expect((await rowsOf(app.key, run.id as string, 'outcome=error'))[0]?.errors[0].code).toBe('not_found');
