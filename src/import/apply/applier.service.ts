@@ -136,7 +136,7 @@ function toChange(row: StagedRow): UserChange {
   const uuid = row.user_uuid ?? '';
   const { changes } = row;
   if (row.outcome === 'deleted') return { kind: 'delete', uuid, patch: {}, ifVersions: [row.version] };
-  if (row.outcome === 'restored') return { kind: 'restore', uuid, patch: {} };
+  if (row.outcome === 'restored') return { kind: 'restore', uuid, patch: {}, ifVersions: [row.version] };
   if (row.outcome !== 'created')
     return { kind: 'update', uuid, patch: patchOf(changes.list, 'new'), ifVersions: [row.version] };
   const patch = changes.values;

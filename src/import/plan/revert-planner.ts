@@ -20,6 +20,11 @@ import {
 } from './user-rows.js';
 
 const USER_DELETED: RowError = { field: 'uuid', code: 'not_found', message: 'no longer exists' };
+const DELETED_AGAIN: RowError = {
+  field: '',
+  code: 'changed_since',
+  message: 'The user was restored and deleted again since the run',
+};
 
 /**
  * Plans the revert of a run. Restores values that have not changed since the run, and reports other values as conflicts.
@@ -69,7 +74,10 @@ interface RevertedRow {
 function planRestore({ row, original, user, deleted }: RevertedRow): PlannedRow {
   const { line } = row;
   if (row.outcome === 'deleted' && user) return createChangedRow(line, user, user);
-  if (row.outcome === 'deleted' && deleted) return createRestoredRow(line, deleted);
+  // Each restore increases the version, so only the deletion by the original run left this version.
+  if (row.outcome === 'deleted' && deleted?.version === row.version + 1)
+    return createRestoredRow(line, deleted);
+  if (row.outcome === 'deleted' && deleted) return createFailedRow(row, undefined, [DELETED_AGAIN]);
   if (!user) return createFailedRow(row, undefined, [USER_DELETED]);
   if (row.outcome === 'created' || row.outcome === 'restored') {
     const use = findUseSince(row, user, original);

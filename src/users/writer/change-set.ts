@@ -15,7 +15,10 @@ export interface UserChange {
   /** A change set contains at most one change for each uuid. */
   uuid: string;
   patch: UserPatch;
-  /** Versions that `If-Match` allows. If the user has another version, the change fails. */
+  /**
+   * Versions that the user may have. If the user has another version, the change fails. For a restore, the versions after
+   * the restore.
+   */
   ifVersions?: readonly number[];
   /** True for changes by an identity provider, which needs the scope `webmasters` only for the protected fields. */
   byProvider?: boolean;

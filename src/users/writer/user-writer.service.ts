@@ -160,7 +160,7 @@ export class UserWriter {
     if (isIndependent) postponeDependentChanges(states, managers);
     const failures = await this.validateSet(tx, states, managers);
     return states.map(({ change, ...state }, index): CheckedChange => {
-      const others = failures.get(index + 1) ?? (isStale(change, state.before) ? [STALE_VERSION] : []);
+      const others = failures.get(index + 1) ?? (isStale(change, state) ? [STALE_VERSION] : []);
       return state.failures.length > 0 ? state : { ...state, failures: others };
     });
   }
@@ -210,7 +210,7 @@ export class UserWriter {
       for (const [user, manager] of managers) set.addExistingManager(user, manager);
       return set.validate(webmasters);
     };
-    const stale = states.flatMap(({ change, before }, index) => (isStale(change, before) ? [index + 1] : []));
+    const stale = states.flatMap((state, index) => (isStale(state.change, state) ? [index + 1] : []));
     const failures = validateWithout([]);
     if (stale.length === 0) return failures;
     // Stale changes must not affect other changes, so the set is validated again without them. A change is reported as
@@ -312,8 +312,9 @@ function validateDeletion(before: User, { actor }: Caller): Failure[] {
   return missing ? [missing] : [];
 }
 
-function isStale({ ifVersions }: UserChange, before: User | undefined): boolean {
-  return ifVersions !== undefined && !(before && ifVersions.includes(before.version));
+/** Returns true if the user has another version than the change expects. A restored user has no `before`. */
+function isStale({ ifVersions }: UserChange, { before, after }: CheckedChange): boolean {
+  return ifVersions !== undefined && !ifVersions.includes((before ?? after).version);
 }
 
 function toOutcome({ kind, before, after, prepared, failures }: CheckedChange, time: string): ChangeOutcome {
