@@ -2,11 +2,12 @@ import { expect, test } from '@jest/globals';
 import { fieldsOf } from '../../src/platform/common/fields.js';
 import { UserConditions } from '../../src/users/search/user.query.js';
 import { setUpApp } from '../support/app/app.js';
+import { aroundApply } from '../support/app/around-apply.js';
 import type { Json } from '../support/app/client.js';
 import { aKey } from '../support/app/credentials.js';
 import { awaitRun, csv, decide, expectRun, findUser, rowsOf, runImport } from '../support/app/imports.js';
 import { databaseOf, fieldErrorsOf, problemOf } from '../support/app/people.js';
-import { UNKNOWN } from '../support/data/factories.js';
+import { UNKNOWN, create } from '../support/data/factories.js';
 import { createRandom, pickOne } from '../support/data/random.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
@@ -83,16 +84,23 @@ test('a bulk deletion counts as deactivation, and its revert restores all fields
 });
 
 const put = (user: Json, body: object) => app.key.put(`/users/${user.uuid}`, body);
-const unknown = 'report manager_uuid unknown_reference';
+const EXPIRE = "UPDATE deleted_users SET deleted = '2020-01-01 00:00:00.000' WHERE uuid = ?";
+const restore = (uuid: string) => app.key.post(`/users/${uuid}/restore`);
+async function deleteAgain(uuid: string): Promise<void> {
+  await restore(uuid);
+  await app.key.delete(`/users/${uuid}`, { 'x-audit-reason': 'left' });
+}
+const lost = ['boss  changed_since', 'report manager_uuid changed_since'];
 /** Users with their managers. The boss and the assistant are deleted. */
 const TEAM = { chief: '', boss: 'chief', report: 'boss', assistant: 'boss' };
 test.each<[string, (chief: Json, boss: Json, report: Json) => Promise<unknown>, ...results: string[]]>([
-  ['the boss is restored', (_, boss) => app.key.post(`/users/${boss.uuid}/restore`), 'boss boss'],
-  ['the boss is purged', (_, { uuid }) => databaseOf(app).execute('DELETE FROM deleted_users WHERE uuid = ?', [uuid]), 'none none', 'boss uuid not_found', unknown], // prettier-ignore
-  ['the username of the boss is taken', (chief, { username }) => put(chief, { username }), 'none none', 'boss username username_taken', unknown], // prettier-ignore
+  ['the boss is restored', (_, boss) => restore(boss.uuid), 'boss boss'],
+  ['the boss is deleted again', (_, boss) => deleteAgain(boss.uuid), 'none none', ...lost],
+  ['the boss was deleted long ago', (_, boss) => databaseOf(app).execute(EXPIRE, [boss.uuid]), 'none none', ...lost], // prettier-ignore
+  ['the username of the boss is taken', (_, { username }) => create(app.key, { username }), 'none none', 'boss username changed_since', lost[1]!], // prettier-ignore
   ['the report gets another manager', (chief, _, report) => put(report, { manager_uuid: chief.uuid }), 'chief boss', 'report manager_uuid changed_since'], // prettier-ignore
-  ['the report is deleted', (_, _boss, { uuid }) => app.key.delete(`/users/${uuid}`), 'none boss', 'report uuid not_found'], // prettier-ignore
-  ['the chief becomes a report of the report', (chief, _, { uuid }) => put(chief, { manager_uuid: uuid }), 'none boss', 'report manager_uuid cycle'], // prettier-ignore
+  ['the report is deleted', (_, _boss, { uuid }) => app.key.delete(`/users/${uuid}`), 'none boss', 'report  changed_since'], // prettier-ignore
+  ['the chief becomes a report of the report', (chief, _, { uuid }) => put(chief, { manager_uuid: uuid }), 'none boss', 'report manager_uuid changed_since'], // prettier-ignore
 ])('if %s, the revert of a bulk deletion restores the other values', async (what, change, ...results) => {
   const toId = (name: string): string => name && `${name}-${what.replaceAll(' ', '-')}`;
   const rows = Object.entries(TEAM).map(([name, manager]) => person(toId(name), toId(manager)));
@@ -106,8 +114,31 @@ test.each<[string, (chief: Json, boss: Json, report: Json) => Promise<unknown>, 
   const managers = (await readTeam()).slice(2).map((user) => names.get(user?.manager_uuid) ?? 'none');
   const conflicts = problems.map((one: Json) => `${one.external_id.split('-')[0]} ${one.field} ${one.code}`);
   expect([managers.join(' '), ...conflicts.sort()]).toEqual(results);
+  for (const { message } of problems) expect(message).toMatch(/estore|not reverted/);
   const [{ changes }] = await rowsOf(app.key, id, `external_id=${toId('assistant')}`);
   expect(changes.some(({ field }: Json) => field === 'manager_uuid')).toBe(managers[1] !== 'none');
+});
+
+test('a revert restores only users whom its run deleted, also if they are deleted again after its plan', async () => {
+  await runImport(app.key, csv(HEAD, ...people('twice', 4)), 'dataset=twice');
+  const users = await Promise.all([0, 1, 2, 3].map((i) => findUser(app.key, `twice${i}`)));
+  const [a, b, c, d] = users.map(({ uuid }): string => uuid) as [string, string, string, string];
+  const first = await deleteUsers({ uuids: [a, b, c, d] });
+  await restore(a);
+  const second = await deleteUsers({ uuids: [a] });
+  const planned = await decide(app.key, first.id, 'revert?dry_run=true');
+  expectRun(planned, 'planned', { restored: 3, error: 1 });
+  await deleteAgain(b);
+  expect((await decide(app.key, planned.id, 'apply')).problems[0].code).toBe('plan_changed');
+  aroundApply(app, () => deleteAgain(c));
+  const undone = await decide(app.key, first.id, 'revert');
+  expectRun(undone, 'completed_with_errors', { restored: 1, error: 3 });
+  expect(undone.problems.map(({ code }: Json) => code)).toEqual(Array(3).fill('changed_since'));
+  expectRun(await decide(app.key, second.id, 'revert'), 'completed', { restored: 1 });
+  const back = await decide(app.key, undone.id, 'revert');
+  expectRun(back, 'completed', { deleted: 1 });
+  await deleteAgain(d);
+  expectRun(await decide(app.key, back.id, 'revert'), 'completed_with_errors', { error: 1 });
 });
 
 test('a bulk change follows the rules of the API and rejects changes of Webmasters', async () => {

@@ -8,9 +8,11 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import type { User } from '../../users/model/user.js';
 import { UserDirectory } from '../../users/search/user-directory.service.js';
+import type { Failure } from '../../users/rules/failure.js';
 import { type UserChange, prepareUser } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { patchOf } from '../plan/row-rules.js';
+import { toRevertConflicts } from '../plan/user-rows.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
 import { type StagedRow, createUserRow, toFailedRow } from '../runs/import-row.js';
@@ -108,7 +110,7 @@ export class Applier {
     // A row fails here if its user or one of its identifiers was changed after the row was planned.
     const failed = rows.flatMap((row, index) => {
       const outcome = outcomes[index];
-      return outcome?.outcome === 'error' ? [toFailedRow(row, [...outcome.failures])] : [];
+      return outcome?.outcome === 'error' ? [toRejectedRow(row, outcome.failures, run)] : [];
     });
     await this.rows.replace(tx, run.id, failed);
     if (reports.length === 0) return;
@@ -130,6 +132,14 @@ function createReportRows(rows: readonly StagedRow[], reports: readonly User[], 
     const changes = Changes.fromList([{ field: 'manager_uuid', old: user.manager_uuid, new: null }]);
     return createUserRow(firstLine + index, 'manager_cleared', user, { batch, changes });
   });
+}
+
+/** Returns the row of a change that the user writer has refused. */
+function toRejectedRow(row: StagedRow, failures: readonly Failure[], { reverts }: ImportRun): StagedRow {
+  if (reverts === null) return toFailedRow(row, [...failures]);
+  const isGone = row.outcome === 'deleted' && failures.some(({ code }) => code === 'not_found');
+  const failed = toFailedRow(row, toRevertConflicts(row, failures));
+  return isGone ? { ...failed, outcome: 'unchanged', errors: [] } : failed;
 }
 
 function toChange(row: StagedRow): UserChange {

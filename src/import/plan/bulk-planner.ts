@@ -9,7 +9,7 @@ import { UserSearch } from '../../users/search/user-search.service.js';
 import { readInput } from '../../platform/input/read-input.js';
 import { type PlanBuilder, ROWS_AT_ONCE } from './plan-builder.js';
 import type { PlannedRow } from './row-rules.js';
-import { createChangedRow, createDeletedRow, createFailedRow, rejectForbiddenRow } from './user-rows.js';
+import { createChangedRow, createDeletedRow, createUnwrittenRow, rejectForbiddenRow } from './user-rows.js';
 import type { RowError } from '../runs/import-row.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { type ImportRun, callerOf } from '../runs/import-run.js';
@@ -42,7 +42,8 @@ export class BulkPlanner {
     for await (const selection of this.readSelection(run, bulk.uuids, conditions, actor)) {
       const planned = selection.map(([uuid, user], index) => {
         const line = builder.tally.rows + index + 1;
-        if (!user) return createFailedRow({ line, external_id: '', user_uuid: uuid }, user, [UNKNOWN_USER]);
+        if (!user)
+          return createUnwrittenRow({ line, external_id: '', user_uuid: uuid }, user, [UNKNOWN_USER]);
         return rejectForbiddenRow(this.planRow(line, user, fields), actor);
       });
       await builder.addUserRows(planned, total);
@@ -82,7 +83,7 @@ export class BulkPlanner {
     }
     const { errors, after } = validateChange(user, { value, errors: [] }, this.settings);
     const { external_id, uuid: user_uuid } = user;
-    if (errors.length > 0) return createFailedRow({ line, external_id, user_uuid }, user, errors);
+    if (errors.length > 0) return createUnwrittenRow({ line, external_id, user_uuid }, user, errors);
     return createChangedRow(line, user, dataset === undefined ? after : moveToDataset(after, dataset));
   }
 }

@@ -19,7 +19,7 @@ import type { Past } from '../guards/plan.js';
 import { hasUniqueUsernames } from './unique-usernames.js';
 import { createUuidGenerator } from './external-ids.js';
 import { ROWS_AT_ONCE, type PlanBuilder } from './plan-builder.js';
-import { createFailedRow } from './user-rows.js';
+import { createUnwrittenRow } from './user-rows.js';
 import {
   type PlannedRow,
   type RowContext,
@@ -238,7 +238,7 @@ function planUnreadableRow(record: CsvRecord, width: number, planning: PlanState
     'leave out empty cells';
   const errors = [{ field: '', code: 'wrong_cell_count', message }];
   const external_id = truncate(unescapeFormula((cells[key] ?? '').trim()), 255);
-  return createFailedRow({ line, external_id, user_uuid: null }, undefined, errors);
+  return createUnwrittenRow({ line, external_id, user_uuid: null }, undefined, errors);
 }
 
 /**

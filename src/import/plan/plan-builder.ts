@@ -21,13 +21,13 @@ import {
   EMPTY_ROW,
 } from '../runs/import-row.js';
 import type { ImportRowsRepository } from '../runs/import-rows.repository.js';
-import type { RunProgress } from '../runs/import-run.js';
+import { type ImportRun, RunProgress } from '../runs/import-run.js';
 import { NumberSet } from '../../users/set-rules/number-collections.js';
 import { ExternalIds, formatLine, FailedRowNames } from './external-ids.js';
 import { type PlannedRow, explainUnknownManager } from './row-rules.js';
-import { UniqueUsernames } from './unique-usernames.js';
-import { clearManager } from './user-rows.js';
+import { UniqueUsernames, hasUniqueUsernames } from './unique-usernames.js';
 import { PlanTally } from './plan-tally.js';
+import { clearManager, toRevertConflicts } from './user-rows.js';
 
 /** Number of rows that are looked up and staged together. */
 export const ROWS_AT_ONCE = 500;
@@ -48,25 +48,23 @@ export class PlanBuilder {
   private readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private causes: Cause[] = [];
   /** Set if a template with `unique` builds the usernames of new users. */
-  private readonly usernames: UniqueUsernames | undefined;
+  private readonly usernames = hasUniqueUsernames(this.run.profile)
+    ? new UniqueUsernames(this.directory, (name, line) => this.setRules.isAssigned(name, line))
+    : undefined;
   /** Lines of the new users in `usernames`. */
   private readonly newLines: number[] = [];
   /** True if every row is stored, and replaces the row that an earlier plan has stored for its line. */
-  private readonly replacesRows: boolean;
+  private readonly replacesRows = this.run.bulk !== null && this.run.reverts === null;
+  private readonly progress = new RunProgress(this.run);
   private changeCount = 0;
   private reorderedBatches = 0;
 
   constructor(
+    private readonly run: ImportRun,
     private readonly checkpoint: Checkpoint,
     private readonly rows: ImportRowsRepository,
     private readonly directory: UserDirectory,
-    private readonly progress: RunProgress,
-    { replacesRows = false, hasUniqueUsernames = false } = {},
-  ) {
-    this.replacesRows = replacesRows;
-    const isSetInFile = (identifier: string, line: number) => this.setRules.isAssigned(identifier, line);
-    if (hasUniqueUsernames) this.usernames = new UniqueUsernames(directory, isSetInFile);
-  }
+  ) {}
 
   /**
    * Adds planned rows to the plan.
@@ -201,19 +199,18 @@ export class PlanBuilder {
       const staged = await this.rows.findByLines(this.checkpoint.runId, lines);
       const created = staged.flatMap((row) => {
         const username = row.changes.values['username'];
-        return row.outcome === 'created' && typeof username === 'string' ? [{ row, username }] : [];
+        const { line, external_id: externalId } = row;
+        return row.outcome === 'created' && typeof username === 'string'
+          ? [{ row, line, externalId, username }]
+          : [];
       });
-      const names = await this.usernames?.choose(
-        created.map(({ row, username }) => ({ line: row.line, username, externalId: row.external_id })),
-      );
-      const renamed = created.flatMap(({ row, username: old }) => {
-        const username = names?.get(row.line) ?? old;
-        const changes = Changes.fromList(
-          row.changes.list.map((change) =>
-            change.field === 'username' ? { ...change, new: username } : change,
-          ),
+      const names = await this.usernames?.choose(created);
+      const renamed = created.flatMap(({ row, line, username: old }) => {
+        const username = names?.get(line) ?? old;
+        const changes = row.changes.list.map((change) =>
+          change.field === 'username' ? { ...change, new: username } : change,
         );
-        return username === old ? [] : { ...row, changes };
+        return username === old ? [] : { ...row, changes: Changes.fromList(changes) };
       });
       await this.replaceRows(renamed);
     }
@@ -248,11 +245,13 @@ export class PlanBuilder {
         // anyway.
         const { username, email } = row?.changes.values ?? {};
         for (const name of [username, email]) this.failedNames.addLogin(name);
-        const errors = [...(lateErrors.get(line) ?? []), ...(row?.errors ?? [])];
+        const planned = row ?? { ...EMPTY_ROW, line, outcome: 'error' };
+        const failures = [...(lateErrors.get(line) ?? []), ...planned.errors];
+        const errors = this.run.reverts !== null ? toRevertConflicts(planned, failures) : failures;
         const manager = this.externalIds.findLine(row?.manager ?? '');
         if (manager !== 0 && providers.get(line) === 0) providers.set(line, manager);
         return toFailedRow(
-          row ?? { ...EMPTY_ROW, line, outcome: 'error' },
+          planned,
           errors.map((error) =>
             explainUnknownManager(error, manager, deleted.get(toExactKey(row?.manager ?? ''))),
           ),

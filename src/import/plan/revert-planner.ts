@@ -14,17 +14,11 @@ import { type PlannedRow, patchOf } from './row-rules.js';
 import {
   createChangedRow,
   createDeletedRow,
-  createFailedRow,
   createRestoredRow,
+  createUnwrittenRow,
   rejectForbiddenRow,
+  toRevertConflicts,
 } from './user-rows.js';
-
-const USER_DELETED: RowError = { field: 'uuid', code: 'not_found', message: 'no longer exists' };
-const DELETED_AGAIN: RowError = {
-  field: '',
-  code: 'changed_since',
-  message: 'The user was restored and deleted again since the run',
-};
 
 /**
  * Plans the revert of a run. Restores values that have not changed since the run, and reports other values as conflicts.
@@ -55,31 +49,30 @@ export class RevertPlanner {
       const planned = applied.map((stored, index) => {
         const uuid = stored.user_uuid ?? '';
         const row = { ...stored, line: builder.tally.rows + index + 1 };
-        const reverted = { row, original, user: users.get(uuid), deleted: deleted.get(uuid) };
-        return rejectForbiddenRow(planRestore(reverted), initiator);
+        const restored = planRestore(row, original, users.get(uuid), deleted.get(uuid));
+        const { row: result, ...states } = rejectForbiddenRow(restored, initiator);
+        return { ...states, row: { ...result, errors: toRevertConflicts(result, result.errors) } };
       });
       await builder.addUserRows(planned, total);
     }
   }
 }
 
-/** A row to revert with its user, or with its deleted user. */
-interface RevertedRow {
-  row: StagedRow;
-  original: ImportRun;
-  user: User | undefined;
-  deleted: User | undefined;
-}
-
-function planRestore({ row, original, user, deleted }: RevertedRow): PlannedRow {
+/** @param deleted the deleted user of the row, as after the restore. */
+function planRestore(
+  row: StagedRow,
+  original: ImportRun,
+  user: User | undefined,
+  deleted: User | undefined,
+): PlannedRow {
   const { line } = row;
+  const isAddition = row.outcome === 'created' || row.outcome === 'restored';
   if (row.outcome === 'deleted' && user) return createChangedRow(line, user, user);
   // Each restore increases the version, so only the deletion by the original run left this version.
   if (row.outcome === 'deleted' && deleted?.version === row.version + 1)
     return createRestoredRow(line, deleted);
-  if (row.outcome === 'deleted' && deleted) return createFailedRow(row, undefined, [DELETED_AGAIN]);
-  if (!user) return createFailedRow(row, undefined, [USER_DELETED]);
-  if (row.outcome === 'created' || row.outcome === 'restored') {
+  if (!user) return createUnwrittenRow(row, user, isAddition ? [] : [createGoneConflict(deleted)]);
+  if (isAddition) {
     const use = findUseSince(row, user, original);
     if (!use) return createDeletedRow(line, user);
     // Clears `blocked_by`, so that no import reactivates the user.
@@ -106,13 +99,21 @@ function findUseSince(row: StagedRow, user: User, { created }: ImportRun): RowEr
   const use = hasSignedIn
     ? `has signed in (last on ${toIso(access)})`
     : `was changed (last on ${toIso(updated)})`;
-  const message = `The user ${use} since the import, and is blocked instead of deleted`;
+  const message = `The user ${use} since the import, and is blocked instead of deleted. If the user is not needed, delete the user`;
+  return { field: '', code: 'changed_since', message };
+}
+
+function createGoneConflict(deleted: User | undefined): RowError {
+  const message = deleted
+    ? 'The user was deleted since the run, so this row is not reverted. Restore the user on the page Deleted users, and undo other changes manually'
+    : 'The user was removed for good and cannot be restored. If the user is still needed, create a new user';
   return { field: '', code: 'changed_since', message };
 }
 
 function toConflictError({ field, old }: FieldChange): RowError {
   const value = typeof old === 'string' ? old : JSON.stringify(old ?? '');
-  const message = 'has changed since the import and is not reverted';
+  const message =
+    'has changed since the import and is not reverted. Set the earlier value manually if it is right';
   return { field, code: 'changed_since', message, value: truncate(value, MAX_VALUE) };
 }
 

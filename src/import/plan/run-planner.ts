@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UserDirectory, type ManagedUser } from '../../users/search/user-directory.service.js';
 import { ImportRowsRepository } from '../runs/import-rows.repository.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
-import { type ImportRun, RunProgress, callerOf, userScopeOf } from '../runs/import-run.js';
+import { type ImportRun, callerOf, userScopeOf } from '../runs/import-run.js';
 import type { Checkpoint } from '../runs/run-transitions.service.js';
 import type { BulkChange } from '../runs/bulk-change.input.js';
 import { BulkPlanner } from './bulk-planner.js';
@@ -10,7 +10,6 @@ import { hasAnyOther } from '../mapping/record-mapper.js';
 import { FilePlanner } from './file-planner.js';
 import { PlanGuards } from '../guards/plan-guards.service.js';
 import { PlanBuilder } from './plan-builder.js';
-import { hasUniqueUsernames } from './unique-usernames.js';
 import { RevertPlanner } from './revert-planner.js';
 import { Changes, NO_CHANGES } from '../../platform/common/field-changes.js';
 import { type StagedRow, createUserRow } from '../runs/import-row.js';
@@ -42,10 +41,7 @@ export class RunPlanner {
     const isBulk = bulk !== null && reverts === null;
     if (run.started !== null && !(isBulk && run.plan_hash !== null))
       await this.rows.deleteAll(run.id, (chunk) => checkpoint.commit(chunk));
-    const builder = new PlanBuilder(checkpoint, this.rows, this.directory, new RunProgress(run), {
-      replacesRows: isBulk,
-      hasUniqueUsernames: hasUniqueUsernames(run.profile),
-    });
+    const builder = new PlanBuilder(run, checkpoint, this.rows, this.directory);
     if (isBulk) return this.planBulkChange(run, bulk, builder);
     const original = reverts === null ? undefined : await this.runs.find(reverts);
     return original ? this.planRevert(run, original, builder) : this.planFile(run, builder);

@@ -45,13 +45,32 @@ export function clearManager(row: StagedRow, deleted: string | null): StagedRow 
   return { ...row, changes: Changes.fromList(deleted === null ? others : [...list, cleared]) };
 }
 
-export function createFailedRow(
+/** Returns a row that changes no user. Without errors, the row is unchanged. */
+export function createUnwrittenRow(
   { line, external_id, user_uuid }: Pick<StagedRow, 'line' | 'external_id' | 'user_uuid'>,
   before: User | undefined,
   errors: RowError[],
 ): PlannedRow {
-  const row: StagedRow = { ...EMPTY_ROW, line, outcome: 'error', external_id, user_uuid, errors };
-  return { row, before, after: undefined };
+  const outcome = errors.length > 0 ? 'error' : 'unchanged';
+  return { row: { ...EMPTY_ROW, line, outcome, external_id, user_uuid, errors }, before, after: undefined };
+}
+
+/**
+ * Converts the errors of a row of a revert to conflicts. The code is always `changed_since` (interface §7), so the message
+ * contains the reason.
+ */
+export function toRevertConflicts({ changes }: StagedRow, errors: readonly RowError[]): RowError[] {
+  const manager = changes.values['manager_uuid'] as string | null | undefined;
+  return errors.map((error) => {
+    const { code, field, uuid } = error;
+    if (code === 'changed_since') return error;
+    const other = uuid ?? (field === 'manager_uuid' ? manager : undefined);
+    const cause = code === 'precondition_failed' ? 'The user has changed since the plan' : error.message;
+    const named =
+      uuid === undefined ? `cannot be user ${other} again, who ${cause}` : `belongs to user ${uuid}`;
+    const message = `${other ? named : cause}, so this row is not reverted. Resolve the conflict, then undo the change manually`;
+    return { ...error, code: 'changed_since', message, ...(other && { uuid: other }) };
+  });
 }
 
 /** Returns the planned row, or a failed row if the actor is not allowed to make its change. */
@@ -60,7 +79,7 @@ export function rejectForbiddenRow(planned: PlannedRow, actor: Actor): PlannedRo
   const refused = after
     ? findForbiddenChange(actor, before, after)
     : row.outcome === 'deleted' && before && findForbiddenDeletion(actor, before);
-  return refused ? createFailedRow(row, before, [refused]) : planned;
+  return refused ? createUnwrittenRow(row, before, [refused]) : planned;
 }
 
 const findForbiddenDeletion = (actor: Actor, user: User) =>
