@@ -2,7 +2,7 @@ import { ascii, bool, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, key, optional } from './table-migration.js';
 
 /** API keys and their fuses (ADR 20). */
-export class ApiKeys1795600023000 extends TableMigration {
+export class ApiKeys1795600029000 extends TableMigration {
   readonly tables = {
     api_keys: {
       columns: {

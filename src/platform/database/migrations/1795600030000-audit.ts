@@ -2,7 +2,7 @@ import { ascii, int, longText, text, time, uuid } from '../engine/columns.js';
 import { TableMigration, key, optional } from './table-migration.js';
 
 /** The audit, its seals (ADR 19) and the counts of sealed events (ADR 28). */
-export class Audit1795600024000 extends TableMigration {
+export class Audit1795600030000 extends TableMigration {
   readonly tables = {
     audit_events: {
       columns: {
