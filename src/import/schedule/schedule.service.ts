@@ -35,7 +35,7 @@ const READY = 'complete, waits for the next tick';
 const CHANGING = 'changed within the last 10 seconds, without a marker file';
 /** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
 const MAX_PROCESSING = 100;
-export const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
+const CALLER: Caller = { actor: { kind: 'system', id: null }, requestId: 'schedule', ip: '' };
 
 /** Maximum number of files in the report of the drop folder. */
 export const MAX_FILES = 100;
