@@ -17,7 +17,6 @@ import {
   createRestoredRow,
   createUnwrittenRow,
   rejectForbiddenRow,
-  toRevertConflicts,
 } from './user-rows.js';
 
 /**
@@ -50,8 +49,7 @@ export class RevertPlanner {
         const uuid = stored.user_uuid ?? '';
         const row = { ...stored, line: builder.tally.rows + index + 1 };
         const restored = planRestore(row, original, users.get(uuid), deleted.get(uuid));
-        const { row: result, ...states } = rejectForbiddenRow(restored, initiator);
-        return { ...states, row: { ...result, errors: toRevertConflicts(result, result.errors) } };
+        return rejectForbiddenRow(restored, initiator);
       });
       await builder.addUserRows(planned, total);
     }

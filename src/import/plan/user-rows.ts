@@ -55,15 +55,18 @@ export function createUnwrittenRow(
   return { row: { ...EMPTY_ROW, line, outcome, external_id, user_uuid, errors }, before, after: undefined };
 }
 
+/** Codes of refusals that are not conflicts, because the caller may not make the change. */
+const REFUSALS = ['privileged_user', 'self_block', 'insufficient_scope'];
+
 /**
- * Converts the errors of a row of a revert to conflicts. The code is always `changed_since` (interface §7), so the message
- * contains the reason.
+ * Converts the errors of a row of a revert to conflicts, except refusals. The code of a conflict is always `changed_since`
+ * (interface §7), so the message contains the reason.
  */
 export function toRevertConflicts({ changes }: StagedRow, errors: readonly RowError[]): RowError[] {
   const manager = changes.values['manager_uuid'] as string | null | undefined;
   return errors.map((error) => {
     const { code, field, uuid } = error;
-    if (code === 'changed_since') return error;
+    if (code === 'changed_since' || REFUSALS.includes(code)) return error;
     const other = uuid ?? (field === 'manager_uuid' ? manager : undefined);
     const cause = code === 'precondition_failed' ? 'The user has changed since the plan' : error.message;
     const named =
