@@ -122,7 +122,6 @@ describe.each(TARGETS)('rollcall imports on the %s', (target) => {
     const undone = await run('revert', planned.id);
     expect([undone.code, undone.out]).toEqual([0, expect.stringMatching(/restored +3\n/)]);
     expect(undone.out).toMatch(new RegExp(`File +revert of ${planned.id as string}\\n`));
-    expect((await run('schedule')).out).toContain('Set IMPORT_FOLDER and IMPORT_CRON');
   });
 
   test('"failed" writes the failed rows as CSV', async () => {

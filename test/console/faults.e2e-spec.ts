@@ -107,7 +107,7 @@ describeConsole('the console when a request fails', (service) => {
     const file = csv(head, ...people.slice(0, 2), 'B-99,x y,no address');
     const run = await runImport(service.key, file, 'dataset=blocks&missing=block&dry_run=true');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
-    await page.waitForText('Missing, to be blocked');
+    await page.waitForText('Missing, would be blocked');
     await page.button('Apply the plan').click();
     await page.waitForText(/^10 users will be blocked\. 1 row of the file has errors and will be left out\./);
     await page.dialog.getByRole('button', { name: 'Cancel' }).click();

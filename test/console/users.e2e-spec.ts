@@ -153,7 +153,7 @@ describeConsole('the list of users in the console', (service) => {
     await page.waitForText('1 to 50 of 122 users');
     await page.field('Search').fill('a b c d e f g h i j k l m');
     const alert = page.page.getByRole('alert');
-    await alert.getByText('A value is invalid. Search accepts at most 10 words.').waitFor();
+    await alert.getByText('A value is invalid. Search may have at most 10 words.').waitFor();
   });
 
   test('the user list shows a member only active users', async () => {

@@ -63,9 +63,12 @@ describe('the private socket', () => {
     ]);
   });
 
-  test('is a file that only its owner can access', () => {
+  test('and the database are files that only their owner can access', () => {
     const env = app.app.get(Env);
-    expect(statSync(getSocketPath(env)).mode & 0o777).toBe(0o600);
+    const names = readdirSync(app.database.folder).filter((name) => /\.sqlite(-wal|-shm)?$/.test(name));
+    expect(names.length > 0).toBe(ENGINE === 'sqlite');
+    for (const path of [getSocketPath(env), ...names.map((name) => join(app.database.folder, name))])
+      expect([path, statSync(path).mode & 0o777]).toEqual([path, 0o600]);
     const { DATA_DIR } = env;
     const other = loadEnv({ DATA_DIR, DATABASE_URL: 'mysql://u:p@127.0.0.1:1/other' });
     expect(getSocketPath(other)).not.toBe(getSocketPath(env));

@@ -22,21 +22,18 @@ const rowOf = (id: string, millis = NOON) => ({
 const validate = (faults: RowFaults, id = ID, millis = NOON, { hasId = true, isIntact = true } = {}) =>
   faults.validateFormat({ row: rowOf(id, millis), hasId, isIntact });
 
-test.each([0, 1, -MINUTE, MINUTE])('a difference of %d ms between audit time and id is accepted', (by) => {
+test('an audit time that equals the time of the id is accepted', () => {
   const faults = new RowFaults();
-  expect([validate(faults, ID, NOON + by), faults.count]).toEqual([true, 0]);
+  expect([validate(faults), faults.count]).toEqual([true, 0]);
 });
 
-test.each([-MINUTE - 1, MINUTE + 1, 2 * MINUTE, 60 * MINUTE])(
-  'a difference of %d ms between audit time and id is reported',
-  (by) => {
-    const faults = new RowFaults();
-    expect([validate(faults, ID, NOON + by), faults.named]).toEqual([
-      false,
-      [{ id: ID, message: 'has a time that differs from its id: it was changed' }],
-    ]);
-  },
-);
+test.each([-MINUTE, -1, 1, MINUTE])('a difference of %d ms between audit time and id is reported', (by) => {
+  const faults = new RowFaults();
+  expect([validate(faults, ID, NOON + by), faults.named]).toEqual([
+    false,
+    [{ id: ID, message: 'has a time that differs from its id: it was changed' }],
+  ]);
+});
 
 test('the report distinguishes invalid ids and invalid forms of audit rows', () => {
   const faults = new RowFaults();
