@@ -118,12 +118,15 @@ export async function findId(typed: string, signal: AbortSignal): Promise<string
 
 const MAX_MATCHES = 8;
 
-/** Finds the users who match typed text: the user with this username, otherwise the results of a search. */
+/** Finds the users who match typed text: the user with this username or full name, otherwise the results of a search. */
 export async function findMatches(typed: string, signal?: AbortSignal): Promise<User[]> {
   for (const query of [{ username: typed }, { find: typed, limit: MAX_MATCHES }]) {
     const call = api.GET('/api/0.3/users/search', { params: { query }, ...(signal && { signal }) });
     const { Results: users } = (await unwrap(call)).data;
-    if (users.length > 0) return users;
+    const isNamed = ({ firstname, surname }: User) =>
+      `${firstname} ${surname}`.toLowerCase() === typed.toLowerCase();
+    const named = users.filter(isNamed);
+    if (users.length > 0) return named.length === 1 ? named : users;
   }
   return [];
 }
