@@ -136,7 +136,7 @@ export function getTitle(
   run: RunCounts & Pick<Run, 'reverts' | 'file'> & Partial<Pick<Run, 'change' | 'progress'>>,
 ): string {
   const { reverts, file, change } = run;
-  const title = change ? formatBulkChange(change, formatUsers(run)) : file.name;
+  const title = change ? formatBulkChange(change, reverts ? 'users' : formatUsers(run)) : file.name;
   return reverts ? `Revert of ${title}` : title;
 }
 
