@@ -65,7 +65,7 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
         <History id={id} />
       ) : (
         <div class="stack">
-          {isFull && query.has('new') && (
+          {isFull && query.has('new') && !user.password_change_required && (
             <div class="note info" role="status">
               <Icon name="check" />
               <div>
