@@ -85,6 +85,7 @@ describe('an import preview', () => {
     ['Column 9', ['ACTIVE', 'DEPROVISIONED'], 'Status'],
     ['Column 10', ['43', '44'], 'null'],
     ['Initial passwd', ['x', 'y'], 'ignore'],
+    ['Parent email', ['ann@example.org', 'bob@example.org'], 'ignore'],
   ])('suggests for column %j with values %j: %s', async (name, [first, second], expected) => {
     const answer = await preview(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
     expect(columnsOf(answer)[0]).toBe(`${name}: unknown, ${expected}`);
@@ -94,6 +95,21 @@ describe('an import preview', () => {
     const answer = await preview(csv('ExternalId,Mail,Work email,employee id', 'a,b,c,d'));
     const others = ['Work email: unknown, null', 'employee id: unknown, null'];
     expect(columnsOf(answer)).toEqual(['ExternalId: ExternalId, null', 'Mail: unknown, Email', ...others]);
+  });
+
+  test('suggests Status for the column with words of a status', async () => {
+    const answer = await preview(csv('ExternalId,State,Employment status', 'a,MA,Active', 'b,NY,On leave'));
+    const others = ['State: unknown, null', 'Employment status: unknown, Status'];
+    expect(columnsOf(answer)).toEqual(['ExternalId: ExternalId, null', ...others]);
+  });
+
+  test.each([
+    ['unique', '1 2 3', 'Days'],
+    ['repeated', '1 2 2', undefined],
+  ])('suggests a column with %s values as the key of managers: %s', async (_, days, key) => {
+    const [a, b, c] = days.split(' ');
+    const { suggested } = await preview(csv('ExternalId,Manager,Days', `a,2,${a}`, `b,1,${b}`, `c,1,${c}`));
+    expect(suggested.manager_key).toBe(key);
   });
 });
 
@@ -193,6 +209,7 @@ test.each([
   ['Name,Login', '"Müller, Jörg",jm@example.org', 'jm@example.org', 'jm@example.org'],
   ['Schüler-ID,Nachname,Rufname,E-Mail', 'S7,Groß,Zoë,zg@example.org', 'zoe.gross', 'S7'],
   ['Code;Name, Vorname;Mailadresse;Ort', 'K7;Groß, Zoë;zg@example.org;Köln', 'zoe.gross', 'zg@example.org'],
+  ['Mitgliedsnummer;Name, Vorname;E-Mail', '0001;Groß, Zoë;zg@example.org', 'zoe.gross', '0001'],
   ['Vorname, Name;E-Mail', 'Zoë, Groß;zg@example.org', 'zoe.gross', 'zg@example.org'],
 ])('the suggested profile of %j builds usernames and external ids', async (header, row, username, id) => {
   const file = `${header}\n${row}\n`;

@@ -2,6 +2,7 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
+import { isStatusWord } from './word-offers.js';
 
 /** Maps an import column to its common names in exports of directories, learning platforms and HR systems. */
 const COMMON_NAMES: Readonly<Record<string, string>> = {
@@ -16,8 +17,8 @@ const COMMON_NAMES: Readonly<Record<string, string>> = {
     'sam account name, network id, benutzername, identifiant, usuario, ' +
     'anmeldename, kennung, benutzerkennung, benutzer, nom utilisateur, nombre usuario, nome utente, gebruikersnaam',
   Email:
-    'mail, e-mail address, email address, mail address, primary email, work email, business email, contact email, ' +
-    'company email, smtp address, primary email address, e-mail-adresse, courriel, correo, correo electronico, ' +
+    'mail, e-mail address, email address, mail address, primary email, work email, business email, student email, ' +
+    'pupil email, school email, company email, smtp address, primary email address, e-mail-adresse, courriel, correo, correo electronico, ' +
     'dienst-e-mail, e-mail dienstlich, mailadresse, adresse e-mail, adresse mail, correo institucional, e-mailadres',
   ForeName:
     'first, given, given name, forenames, name first, legal first name, vorname, prenom, nombre, fornamn, ' +
@@ -64,6 +65,8 @@ function toNameKey(name: string): string {
   return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
 }
 
+/** Matches the name of a column with values of relatives, which must not become values of the user. */
+const RELATIVE = /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall/i;
 /** Matches the key of a column with preferred first names. */
 const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
 const STATUS_WORDS = new Set(
@@ -90,7 +93,7 @@ interface Source {
 }
 
 /**
- * Suggests an import column for each source column, or `ignore` for a password column. Compares common names first,
+ * Suggests an import column for each source column, or `ignore` for columns with passwords or values of relatives. Compares common names first,
  * then similar names, then cells. Suggests each import column only once.
  * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
@@ -102,7 +105,9 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
     used.add(column);
     return column;
   };
-  const found = columns.map(({ name }): string | undefined => (isPasswordHeader(name) ? IGNORED : undefined));
+  const found = columns.map(({ name }): string | undefined =>
+    isPasswordHeader(name) || RELATIVE.test(name) ? IGNORED : undefined,
+  );
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
   // Preferred first names become ForeName if no other column contains first names.
@@ -117,8 +122,12 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
 /** Returns true for the name of an import column and for its common names in exports of other systems. */
 export const isCommonColumnName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
 
-function suggestByName({ name }: Source): string | undefined {
-  return findColumn(toNameKey(name))?.name ?? BY_NAME.get(toNameKey(name));
+/** Ignores a common name of Status if the cells are other words, such as the states of addresses. */
+function suggestByName({ name, cells }: Source): string | undefined {
+  const column = findColumn(toNameKey(name))?.name ?? BY_NAME.get(toNameKey(name));
+  const hasOtherWords =
+    column === 'Status' && cells.length > 0 && !cells.some((cell) => isStatusWord(name, cell));
+  return hasOtherWords ? undefined : column;
 }
 
 function suggestBySpelling({ name }: Source): string | undefined {

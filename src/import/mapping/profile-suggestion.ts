@@ -116,13 +116,18 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
   const countListedManagers = ({ cells }: TemplateSource): number =>
     managers.filter((cell) => cells.includes(cell)).length;
   const [best] = sources
-    .filter(({ target }) => target !== 'Manager')
+    .filter(({ target, cells }) => target === 'ExternalId' || (target !== 'Manager' && isUnique(cells)))
     .toSorted((a, b) => countListedManagers(b) - countListedManagers(a));
   const ids = sources.find(({ target }) => target === 'ExternalId')?.cells ?? [];
   const hasSign = (sign: RegExp, [cell = '']: readonly string[]): boolean => sign.test(cell);
   const isId = ID_SIGNS.every((sign) => hasSign(sign, ids) === hasSign(sign, managers));
   if (!best || countListedManagers(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
   return fieldsOf(ProfileInput).has('manager_key') ? { manager_key: best.name } : undefined;
+}
+
+function isUnique(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => !isBlank(cell));
+  return new Set(filled).size === filled.length;
 }
 
 const isListable = (source: string): boolean =>

@@ -12,6 +12,8 @@ const MIN_SHARE = 0.8;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 /** Matches a text with a digit that is neither a date nor a phone number. */
 const ID = /^(?=.*\d)(?!\d+[./-]\d+[./-]\d+)[^\s@+(]+$/;
+/** Matches the name of a column whose ids are more stable than e-mail addresses. */
+const NUMBER_NAME = /(nummer|number|nr\.?)$/i;
 /** Matches the name of a column that contains first names before surnames. */
 const FIRST_NAME_FIRST = /^(vor|rufn|fore|first|given|prénom|nombre|nome)/i;
 /** Matches a username that other systems accept too. */
@@ -47,6 +49,7 @@ export function offerTemplates(
   const templates: Readonly<Record<string, string[]>> = {
     ExternalId: [
       insert(findTarget('Username'), ':lower'),
+      ...ids.filter(({ name }) => NUMBER_NAME.test(name)).map((source) => insert(source, '')),
       ...emails.map((source) => insert(source, ':lower')),
       ...ids.map((source) => insert(source, '')),
     ],
@@ -107,9 +110,9 @@ function rateTemplate(
   return [{ column, template, values: shown, duplicates, unusual }];
 }
 
-/** Returns true if cells are the numbers of lines, which do not identify users. */
+/** Returns true if cells are the numbers of lines, which do not identify users. Numbers such as 0001 are ids. */
 const isLineNumber = (cells: readonly string[]): boolean =>
-  cells.every((cell, index) => Number(cell) === Number(cells[0]) + index && Number(cells[0]) <= 1);
+  cells.every((cell, index) => cell === String(Number(cells[0]) + index) && Number(cells[0]) <= 1);
 
 function hasShare(cells: readonly string[], pattern: RegExp): boolean {
   const filled = cells.filter((cell) => !isBlank(cell));

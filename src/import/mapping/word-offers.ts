@@ -32,6 +32,10 @@ function findMeaning(name: string, word: string): string | undefined {
   return (NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS).get(word);
 }
 
+/** Returns true if a cell of a status column has a known meaning. @param name name of the column. */
+export const isStatusWord = (name: string, cell: string): boolean =>
+  findMeaning(name, toValueKey(cell)) !== undefined;
+
 /** Counts the words in the source columns of Status and Roles, and finds their meaning in the profile or by the word. */
 export function countWords(
   sources: readonly TemplateSource[],
