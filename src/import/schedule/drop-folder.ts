@@ -185,18 +185,25 @@ export class DropFolder {
       // Without a marker, the file is complete after STABLE_MILLIS.
       await rename(note, path + MARKER).catch(() => undefined);
     } finally {
+      // A note that stays is hidden, so the schedule ignores it.
       await unlink(note).catch(() => undefined);
     }
-    await syncFolder(drop.pathOf('.')).catch(() => undefined);
     // The file of an earlier attempt stays, because that attempt may still succeed.
-    return isPlaced ? () => Promise.resolve() : () => this.withdraw(name, ino);
+    const undo = isPlaced ? () => Promise.resolve() : () => this.withdraw(name, ino);
+    try {
+      await syncFolder(drop.pathOf('.'));
+      return undo;
+    } catch (error) {
+      await undo();
+      throw error;
+    }
   }
 
   private async withdraw(name: string, inode: number): Promise<void> {
     await using drop = await this.openDropFolder();
     const path = drop.pathOf(name);
     if ((await lstat(path).catch(ignoreMissing))?.ino !== inode) return;
-    for (const each of [path + MARKER, path]) await unlink(each).catch(() => undefined);
+    for (const each of [path + MARKER, path]) await unlink(each).catch(ignoreMissing);
   }
 
   async deleteDraft(id: string): Promise<void> {

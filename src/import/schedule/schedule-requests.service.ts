@@ -68,7 +68,8 @@ export class ScheduleRequests {
       const { repeatable } = caller;
       await repeatable?.setContent([name, sha256]);
       undo = await folder.publishDraft(file, repeatable?.fingerprint ?? runId);
-      // The file stays if the response is stored, or if the database does not answer.
+      // The file stays if the response is stored, or if the database does not answer. It also stays if it cannot be
+      // deleted: a retry with the same key then continues with it.
       repeatable?.runAfterRollback(() =>
         repeatable
           .assertFirstRequest()
@@ -78,6 +79,7 @@ export class ScheduleRequests {
       await this.record(caller, 'import.file_added', [{ field: 'file', new: { name, size, sha256 } }]);
       return file;
     } catch (error) {
+      // Ignore errors of `undo`, because `error` is the cause.
       await undo().catch(() => undefined);
       throw errorCodeOf(error) === 'EEXIST' ? createExistsError(name) : error;
     }
