@@ -119,7 +119,7 @@ test.each<[string, (chief: Json, boss: Json, report: Json) => Promise<unknown>, 
   expect(changes.some(({ field }: Json) => field === 'manager_uuid')).toBe(managers[1] !== 'none');
 });
 
-test('a revert restores only users whom its run deleted, also if they are deleted again after its plan', async () => {
+test('a revert restores no user who was deleted again since the reverted run or since its plan', async () => {
   await runImport(app.key, csv(HEAD, ...people('twice', 4)), 'dataset=twice');
   const users = await Promise.all([0, 1, 2, 3].map((i) => findUser(app.key, `twice${i}`)));
   const [a, b, c, d] = users.map(({ uuid }): string => uuid) as [string, string, string, string];

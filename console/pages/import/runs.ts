@@ -140,7 +140,7 @@ export function getTitle(
   return reverts ? `Revert of ${title}` : title;
 }
 
-/** Formats the users whom a bulk change changes: "17 of 20 users". Before they are counted: "20 users". */
+/** Formats the number of users that a bulk change affects: "17 of 20 users". Before they are counted: "20 users". */
 function formatUsers(run: RunCounts & Partial<Pick<Run, 'progress'>>): string {
   const { rows_total: total = null, rows_done: done = 0 } = run.progress ?? {};
   if (total === null) return 'users';

@@ -28,7 +28,7 @@ export class ImportRunEntity {
   @Column({ ...uuid(), nullable: true }) reverts: string | null = null;
   /** Id of the run whose failed rows this run corrects, or null. */
   @Column({ ...uuid(), nullable: true }) corrects: string | null = null;
-  /** People who sent the file, or null if IMPORT_FOUR_EYES was off. */
+  /** Actors who sent the file, or null if the run has no file. */
   @Column({ ...longText(), nullable: true }) senders: JsonText<Party[]> | null = null;
   @Column(text(255)) file_name = '';
   @Column(int()) file_size = 0;

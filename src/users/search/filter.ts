@@ -116,7 +116,8 @@ function buildFieldConditions(query: FoundConditions, sort: Sort, roles: RoleCat
   if (query.uuid) {
     const sql = `u.uuid IN (${toPlaceholders(query.uuid.length)})`;
     const keys = query.uuid.map((uuid) => uuid.toLowerCase());
-    conditions.push({ ...buildCondition(sql, ...keys), key: 'unique' }); // a search has at most one uuid
+    // `find` gives a search at most one uuid. Only exports have more.
+    conditions.push({ ...buildCondition(sql, ...keys), key: 'unique' });
   }
   if (query.has_external_id !== undefined) {
     const test = query.has_external_id ? 'IS NOT NULL' : 'IS NULL';

@@ -217,8 +217,8 @@ export class SetValidator {
   }
 
   /**
-   * Lists the changes after which the user has no manager because of other changes. Each is paired with the manager whom
-   * another change deletes, or with null if it restores a user whose manager is missing. Call it after `validate`.
+   * Lists the changes of users who have no manager after the change set. Each change is paired with the deleted manager,
+   * or with null if it restores a user whose manager is missing. Call it after `validate`.
    */
   *listClearedManagers(): Generator<readonly [change: number, manager: string | null]> {
     for (const [deletion, report] of this.listDeletionPairs())

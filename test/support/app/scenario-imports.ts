@@ -73,7 +73,7 @@ async function exerciseProfiles(key: Client): Promise<void> {
   await check(key.delete('/import_profiles/nightly'), 204);
 }
 
-/** Plans, applies and reverts the deletion of users whom a search finds, and plans a deletion by UUID. */
+/** Plans, applies and reverts the deletion of all users found by a search, and plans a deletion by UUID. */
 async function changeManyUsers(app: TestApp): Promise<void> {
   const { key } = app;
   const start = async (selection: object): Promise<string> => {
