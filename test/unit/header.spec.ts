@@ -68,7 +68,7 @@ test('ignore_unknown_columns ignores blank and repeated unknown columns', () => 
 const fault = (code: string, message: string) => [code, message];
 const MISSING = fault(
   'missing_column',
-  'The header has no column ExternalId, which matches rows to users. Add this column, or map a column to it in a profile.',
+  'The header has no column ExternalId, which matches rows to users. Add this column, or use a profile that maps a column to it. In the drop folder, the pattern of the profile must match the file name.',
 );
 const unknownColumn = (name: string) =>
   fault(

@@ -136,7 +136,7 @@ function findHeaderErrors(
   const faults: FileErrorDetails[] = [];
   if (!header.some((column) => column?.field === 'external_id')) {
     const message =
-      'The header has no column ExternalId, which matches rows to users. Add this column, or map a column to it in a profile.';
+      'The header has no column ExternalId, which matches rows to users. Add this column, or use a profile that maps a column to it. In the drop folder, the pattern of the profile must match the file name.';
     faults.push({ code: 'missing_column', message });
   }
   for (const [index, name] of names.entries()) {
