@@ -18,7 +18,12 @@ const NUMBER_NAME = /(nummer|number|nr\.?)$/i;
 const FIRST_NAME_FIRST = /^(vor|rufn|fore|first|given|prénom|nombre|nome)/i;
 /** Matches a username that other systems accept too. */
 const LOGIN_NAME = /^[\w.@+-]+$/;
-const NAME_IN_ONE_CELL = /^\p{L}[^,\d]*,\s*\p{L}[^,\d]*$/u;
+/** Matches the name of a column that contains surnames before first names. */
+const SURNAME_FIRST = /^(nach|family?|sur|last).*(vor|first|given|fore)|^name,? vor/i;
+const NAME_WITH_COMMA = /^\p{L}[^,\d]*,\s*\p{L}[^,\d]*$/u;
+const NAME_WITH_BLANK = /^\p{L}[\p{L}\p{M}'’.-]*( \p{L}[\p{L}\p{M}'’.-]*)+$/u;
+/** Matches the name of a column of people, whose cells with blanks are probably full names. */
+const PERSON = /nam|person|member|mitglied|mitarbeit|employee|student|pupil|schüler|teacher|lehr|nombre/i;
 
 /** A source column that templates may use, with the import column that it fills. */
 export interface TemplateSource {
@@ -39,13 +44,25 @@ export function offerTemplates(
     source === undefined ? '' : `{${source.name.replace(/[\\{}|:]/g, '\\$&')}${calls}}`;
   const findTarget = (column: string) => sources.find(({ target }) => target === column);
   const filterSources = (pattern: RegExp) => sources.filter(({ cells }) => hasShare(cells, pattern));
-  const [combined] = filterSources(NAME_IN_ONE_CELL);
+  const isFullName = ({ name, target = 'KnownAs', cells }: TemplateSource): boolean =>
+    target === 'KnownAs' && PERSON.test(name) && hasShare(cells, NAME_WITH_BLANK) && isMostlyUnique(cells);
+  const [withComma] = filterSources(NAME_WITH_COMMA);
+  const combined = withComma ?? sources.find(isFullName);
   const emails = filterSources(EMAIL);
   const ids = filterSources(ID).filter(({ target, cells }) => !target && !isLineNumber(cells));
-  const [before, after] = [':before:,:trim', ':after:,:trim'];
-  const [first, last] = FIRST_NAME_FIRST.test(combined?.name ?? '') ? [before, after] : [after, before];
+  const [before, after] = withComma ? [':before:,:trim', ':after:,:trim'] : [':before: ', ':after: '];
+  const isFirstNameFirst = withComma
+    ? FIRST_NAME_FIRST.test(withComma.name)
+    : !SURNAME_FIRST.test(combined?.name ?? '');
+  const [first, last] = isFirstNameFirst ? [before, after] : [after, before];
   const join = (forename: string, surname: string): string =>
     forename && surname && `${forename}.${surname.slice(0, -1)}:unique}`;
+  const names = [
+    join(insert(findTarget('ForeName'), ':ascii:lower'), insert(findTarget('Surname'), ':ascii:lower')),
+    join(insert(combined, `${first}:ascii:lower`), insert(combined, `${last}:ascii:lower`)),
+  ].filter((name) => name !== '');
+  const id = insert(findTarget('ExternalId'), ':lower');
+  const fallbacks = [...names, ...(id === '' ? [] : [`${id.slice(0, -1)}:unique}`])];
   const templates: Readonly<Record<string, string[]>> = {
     ExternalId: [
       insert(findTarget('Username'), ':lower'),
@@ -54,10 +71,12 @@ export function offerTemplates(
       ...ids.map((source) => insert(source, '')),
     ],
     Username: [
-      join(insert(findTarget('ForeName'), ':ascii:lower'), insert(findTarget('Surname'), ':ascii:lower')),
-      join(insert(combined, `${first}:ascii:lower`), insert(combined, `${last}:ascii:lower`)),
+      ...names,
       ...emails.map((source) => insert(source, ':before:@:lower:unique')),
-      insert(findTarget('ExternalId'), ':lower'),
+      ...emails.flatMap((source) =>
+        fallbacks.map((fallback) => `${insert(source, ':before:@:lower')} || ${fallback}`),
+      ),
+      id,
     ],
     Email: emails.map((source) => insert(source, ':lower')),
     ForeName: [insert(combined, first)],
@@ -72,9 +91,9 @@ export function offerTemplates(
       const complete = column === 'ExternalId' ? rate(1) : [];
       const offers = complete.length > 0 ? complete : rate(MIN_SHARE);
       return offers
-        .toSorted((a, b) => Number(a.duplicates > 0) - Number(b.duplicates > 0) || a.unusual - b.unusual)
+        .toSorted((a, b) => Number(a.duplicates > 0) - Number(b.duplicates > 0) || a.poor - b.poor)
         .slice(0, MAX_TEMPLATES)
-        .map(({ unusual: _, ...offer }) => offer);
+        .map(({ poor: _, ...offer }) => offer);
     });
 }
 
@@ -83,7 +102,8 @@ export function offerTemplates(
  * repeated.
  * @param cells cells of each source column
  * @param share minimum share of the values that must fit.
- * @returns the template, and in `unusual` the number of its usernames with blanks, apostrophes or similar characters.
+ * @returns the template, and in `poor` the number of rows with a blank value, or with a username that contains blanks,
+ * apostrophes or similar characters.
  */
 function rateTemplate(
   column: string,
@@ -106,13 +126,18 @@ function rateTemplate(
   // The function `unique` numbers repeated values.
   const duplicates = isUnique ? 0 : filled.length - distinct;
   const shown = values.slice(0, MAX_VALUES).map((value) => truncate(value, MAX_TEXT));
-  const unusual = column === 'Username' ? filled.filter((value) => !LOGIN_NAME.test(value)).length : 0;
-  return [{ column, template, values: shown, duplicates, unusual }];
+  const poor = values.filter((value) => isBlank(value) || (column === 'Username' && !LOGIN_NAME.test(value)));
+  return [{ column, template, values: shown, duplicates, poor: poor.length }];
 }
 
 /** Returns true if cells are the numbers of lines, which do not identify users. Numbers such as 0001 are ids. */
 const isLineNumber = (cells: readonly string[]): boolean =>
   cells.every((cell, index) => cell === String(Number(cells[0]) + index) && Number(cells[0]) <= 1);
+
+function isMostlyUnique(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => !isBlank(cell));
+  return new Set(filled).size >= MIN_SHARE * filled.length;
+}
 
 function hasShare(cells: readonly string[], pattern: RegExp): boolean {
   const filled = cells.filter((cell) => !isBlank(cell));
