@@ -205,7 +205,11 @@ function formatOffers(preview: ImportPreviewDto): string[] {
     ...words.flatMap(({ source, words: all }) =>
       all
         .filter(({ meaning }) => meaning === null || preview.profile === null)
-        .map((each) => [`values ${source}`, `${each.word} → ${each.meaning ?? '?'}`, `${each.rows} rows`]),
+        .map((each) => [
+          `values ${source}`,
+          `${each.word} → ${each.meaning ?? each.suggestion ?? '?'}`,
+          `${each.rows} rows`,
+        ]),
     ),
   ];
   if (offers.length === 0) return [];

@@ -83,7 +83,8 @@ describe('an import preview', () => {
     ['Column 7', ['ann@example.org', 'bob@example.org'], 'Email'],
     ['Column 8', ['+44 20 7946 0001', '020 7946 0002'], 'Phone'],
     ['Column 9', ['ACTIVE', 'DEPROVISIONED'], 'Status'],
-    ['Column 10', ['43', '44'], 'null'],
+    ['Column 10', ['Aktiv', 'Ausgetreten'], 'Status'],
+    ['Column 11', ['43', '44'], 'null'],
     ['Initial passwd', ['x', 'y'], 'ignore'],
     ['Parent email', ['ann@example.org', 'bob@example.org'], 'ignore'],
   ])('suggests for column %j with values %j: %s', async (name, [first, second], expected) => {
@@ -211,6 +212,8 @@ test.each([
   ['Code;Name, Vorname;Mailadresse;Ort', 'K7;Groß, Zoë;zg@example.org;Köln', 'zoe.gross', 'zg@example.org'],
   ['Mitgliedsnummer;Name, Vorname;E-Mail', '0001;Groß, Zoë;zg@example.org', 'zoe.gross', '0001'],
   ['Vorname, Name;E-Mail', 'Zoë, Groß;zg@example.org', 'zoe.gross', 'zg@example.org'],
+  ['Personalnummer;Mitarbeiter;Mail', 'K7;Zoë Groß;zg@example.org', 'zoe.gross', 'K7'],
+  ['Personalnummer;Nachname Vorname;Mail', 'K7;Groß Zoë;zg@example.org', 'zoe.gross', 'K7'],
 ])('the suggested profile of %j builds usernames and external ids', async (header, row, username, id) => {
   const file = `${header}\n${row}\n`;
   const { suggested } = await preview(file);
@@ -240,6 +243,7 @@ test.each([
   ['blank lines', '\n\n', '\n\n', null, null],
   ['a separator line', 'sep=;\n', '', null, null],
   ['a total', '', 'Summe;;;;2\n', null, 1],
+  ['a total with a second count', '', '\nSumme;2;4;davon aktiv:;2\nHinweis: intern\n', null, 2],
   ['a note after a blank line', '', '\nErstellt; am\n\n', null, 2],
   ['a row that was cut short', '', 'p3;c@ex', null, null],
 ])('an import preview suggests the lines to skip with %s', async (_, before, after, first, last) => {
@@ -251,9 +255,9 @@ test.each([
 });
 
 test.each([
-  ['Gesperrt', 'Ja nein nein vielleicht', 'nein,2,Active Ja,1,Blocked vielleicht,1,'],
+  ['Gesperrt', 'Ja nein nein vielleicht', 'nein,2,Active,Active Ja,1,Blocked,Blocked vielleicht,1,,'],
   // In Active Directory, the bit 2 of this number means that the account is disabled.
-  ['userAccountControl', '66050 512 512 ?', '512,2,Active 66050,1,Blocked ?,1,'],
+  ['userAccountControl', '66050 512 512 ?', '512,2,Active,Active 66050,1,Blocked,Blocked ?,1,,'],
 ])('an import preview counts the words of the status %s and of roles', async (name, cells, expected) => {
   const roles = ['Editor', 'Editor|Klasse 7b', '', ''];
   const rows = cells.split(' ').map((word, n) => `${n},${word},${roles[n] ?? ''}`);
@@ -261,7 +265,7 @@ test.each([
   const listed = words.map((each: Json) =>
     each.words.map((word: Json) => Object.values(word).join()).join(' '),
   );
-  expect(listed).toEqual([expected, 'Editor,2,Editor Klasse 7b,1,']);
+  expect(listed).toEqual([expected, 'Editor,2,Editor,Editor Klasse 7b,1,,']);
 });
 
 test('the suggested profile of a file with repeated and blank values keeps the suggestions for its columns', async () => {
@@ -275,7 +279,7 @@ test('the suggested profile of a file with repeated and blank values keeps the s
     set: { ExternalId: '{Mailadresse:lower}' },
   });
   // The function unique numbers repeated usernames.
-  expect(templates.map(({ duplicates }: Json) => duplicates)).toEqual([1, 0, 0]);
+  expect(templates.map(({ duplicates }: Json) => duplicates)).toEqual([1, 0, 0, 0]);
 });
 
 test('usernames without blanks and apostrophes are offered first', async () => {
@@ -284,7 +288,26 @@ test('usernames without blanks and apostrophes are offered first', async () => {
   const file = new Blob([csv('Nr;Vorname;Nachname;E-Mail', ...rows)]);
   const { templates } = await previewNamed('heide.csv', file);
   const usernames = templates.filter(({ column }: Json) => column === 'Username');
-  expect(usernames.map(({ values }: Json) => values[0])).toEqual(['p.0', 'ines.von der heide']);
+  expect(usernames.map(({ values }: Json) => values[0])).toEqual(['p.0', 'p.0', 'ines.von der heide']);
+});
+
+test('the suggested username of a row without an e-mail address is its external id', async () => {
+  const rows = Array.from({ length: 6 }, (_, n) => `N${n};Ann;de Ray;${n ? `p.${n}@example.org` : ''}`);
+  const { suggested } = await preview(csv('Personalnummer;Vorname;Nachname;E-Mail', ...rows));
+  const { Username } = suggested.set;
+  expect(Username).toBe('{E-Mail:before:@:lower} || {Personalnummer:lower:unique}');
+});
+
+test('a word has a meaning only if the profile translates it', async () => {
+  const file = new Blob([csv('Nr;Mail;State', 'a;a@example.org;Aktiv', 'b;b@example.org;blocked')]);
+  const columns = { Nr: 'ExternalId', Mail: 'Email', State: 'Status' };
+  const meaningsOf = async (profile: Json) =>
+    (await previewNamed('words.csv', file, profile)).words[0].words.map(({ meaning }: Json) => meaning);
+  expect(await meaningsOf({ columns })).toEqual([null, 'Blocked']);
+  expect(await meaningsOf({ columns, values: { State: { aktiv: 'Active' } } })).toEqual([
+    'Active',
+    'Blocked',
+  ]);
 });
 
 test('the suggested profile of each generated export reads every row without problems', async () => {

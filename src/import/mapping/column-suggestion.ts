@@ -2,7 +2,7 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
-import { isStatusWord } from './word-offers.js';
+import { isClearStatusWord, isStatusWord } from './word-offers.js';
 
 /** Maps an import column to its common names in exports of directories, learning platforms and HR systems. */
 const COMMON_NAMES: Readonly<Record<string, string>> = {
@@ -69,18 +69,12 @@ function toNameKey(name: string): string {
 const RELATIVE = /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall/i;
 /** Matches the key of a column with preferred first names. */
 const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
-const STATUS_WORDS = new Set(
-  (
-    'active inactive enabled disabled blocked suspended deactivated terminated archived deprovisioned provisioned staged ' +
-    'employed left deleted locked'
-  ).split(' '),
-);
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 const PHONE = /^\+?[\d\s()./-]{7,24}$/;
 const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => boolean])[] = [
   ['Email', (cell) => EMAIL.test(cell)],
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
-  ['Status', (cell) => STATUS_WORDS.has(cell.toLowerCase())],
+  ['Status', isClearStatusWord],
 ];
 /**
  * Minimum share of the filled cells of a source column that must look like values of an import column to suggest it.

@@ -65,9 +65,17 @@ class PreviewWordDto {
     ...NULLABLE,
     maxLength: MAX_TEXT,
     example: 'Active',
-    description: 'Value that replaces the word, or its probable meaning. Null if unknown.',
+    description:
+      'Value that replaces the word. Without a profile, the probable meaning. Null if rows with the word fail.',
   })
   meaning!: string | null;
+  @ApiProperty({
+    ...NULLABLE,
+    maxLength: MAX_TEXT,
+    example: 'Active',
+    description: 'Probable meaning of the word. Null if unknown.',
+  })
+  suggestion!: string | null;
 }
 
 export class PreviewWordsDto {

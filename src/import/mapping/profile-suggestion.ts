@@ -97,13 +97,11 @@ function mapColumns(
 
 /** Returns true if a column can be imported: all its words are roles, or at least one is a status. */
 const isUnderstood = ({ column, words }: PreviewWordsDto): boolean =>
-  words[column === 'Roles' ? 'every' : 'some'](({ meaning }) => meaning !== null);
+  words[column === 'Roles' ? 'every' : 'some'](({ meaning, suggestion }) => (meaning ?? suggestion) !== null);
 
 function listTranslations(words: PreviewWordsDto['words']): Record<string, string> {
-  const known = words.flatMap(({ word, meaning }) =>
-    meaning === null || meaning === word ? [] : [[word, meaning] as const],
-  );
-  return Object.fromEntries(known);
+  const known = words.map(({ word, meaning, suggestion }) => [word, meaning ?? suggestion ?? word] as const);
+  return Object.fromEntries(known.filter(([word, meaning]) => meaning !== word));
 }
 
 /**

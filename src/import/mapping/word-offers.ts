@@ -9,13 +9,16 @@ import type { TemplateSource } from './template-offers.js';
 
 const YES = 'true, yes, 1, j, ja, y, x, oui, o, si, sí';
 const NO = 'false, no, 0, n, nein, non';
-const ACTIVE =
-  'a, active, aktiv, activ, actif, activo, activa, attivo, ativo, aktywny, actief, enabled, employed, current, working, present, ' +
-  'provisioned, staged, angestellt, beschäftigt, eingestellt, im dienst, anwesend, présent, en poste, inscrit, matriculado, alta';
-const BLOCKED =
-  'i, inactive, inaktiv, inactif, inactivo, inactiva, inattivo, inativo, nieaktywny, blocked, gesperrt, bloqué, bloqueado, ' +
-  'disabled, deaktiviert, désactivé, desactivado, suspended, suspendiert, suspendu, suspendido, terminated, left, leaver, deleted, ' +
-  'gelöscht, archived, deprovisioned, locked, deactivated, ausgetreten, ausgeschieden, gekündigt, abgegangen, parti, sorti, baja';
+/** Words that mean an active user in a column of any name. */
+const CLEARLY_ACTIVE =
+  'active, aktiv, activ, actif, activo, activa, attivo, ativo, aktywny, actief, enabled, employed, provisioned, staged';
+const ACTIVE = `${CLEARLY_ACTIVE}, a, current, working, present, angestellt, beschäftigt, eingestellt, im dienst, anwesend, présent, en poste, inscrit, matriculado, alta`;
+/** Words that mean a blocked user in a column of any name. */
+const CLEARLY_BLOCKED =
+  'inactive, inaktiv, inactif, inactivo, inactiva, inattivo, inativo, nieaktywny, blocked, gesperrt, bloqué, bloqueado, ' +
+  'disabled, deaktiviert, désactivé, desactivado, suspended, suspendiert, suspendu, suspendido, terminated, left, deleted, ' +
+  'gelöscht, archived, deprovisioned, locked, deactivated, ausgetreten, ausgeschieden, gekündigt';
+const BLOCKED = `${CLEARLY_BLOCKED}, i, leaver, abgegangen, parti, sorti, baja`;
 /** Name of the column of Active Directory in which a number with the bit 2 means a disabled account. */
 const ACCOUNT_FLAGS = /^user.?account.?control$/i;
 /** Names of columns in which yes means a blocked user. */
@@ -25,6 +28,7 @@ const NEGATED =
 const toMeanings = (active: string, blocked: string): ReadonlyMap<string, string> =>
   toTranslations(buildStatusMap(active, blocked));
 const MEANINGS = toMeanings(`${ACTIVE}, ${YES}`, `${BLOCKED}, ${NO}`);
+const CLEAR_MEANINGS = toMeanings(CLEARLY_ACTIVE, CLEARLY_BLOCKED);
 const NEGATED_MEANINGS = toMeanings(`${ACTIVE}, ${NO}`, `${BLOCKED}, ${YES}`);
 
 function findMeaning(name: string, word: string): string | undefined {
@@ -36,7 +40,13 @@ function findMeaning(name: string, word: string): string | undefined {
 export const isStatusWord = (name: string, cell: string): boolean =>
   findMeaning(name, toValueKey(cell)) !== undefined;
 
-/** Counts the words in the source columns of Status and Roles, and finds their meaning in the profile or by the word. */
+/** Returns true for a cell that is a status, whatever the name of its column. */
+export const isClearStatusWord = (cell: string): boolean => CLEAR_MEANINGS.has(toValueKey(cell));
+
+/**
+ * Counts the words in the source columns of Status and Roles. Finds the value that the profile replaces each word with,
+ * and the probable meaning of the word.
+ */
 export function countWords(
   sources: readonly TemplateSource[],
   profile: NamedProfile | null,
@@ -45,6 +55,7 @@ export function countWords(
   const listed = new Map(
     Object.entries(profile?.values ?? {}).map(([name, words]) => [toHeaderKey(name), toTranslations(words)]),
   );
+  const mapped = new Set(Object.keys(profile?.columns ?? {}).map(toHeaderKey));
   return sources.flatMap(({ name, target, cells }) => {
     if (target !== 'Status' && target !== 'Roles') return [];
     const isStatus = target === 'Status';
@@ -53,9 +64,16 @@ export function countWords(
     const rows = Map.groupBy(all, toValueKey);
     rows.delete('');
     const words = Array.from(rows, ([key, [word = '', ...others]]) => {
-      const meaning =
-        values?.get(key) ?? (isStatus ? findMeaning(name, key) : roles.find(word)) ?? values?.get('*');
-      return { word: truncate(word.trim(), MAX_TEXT), rows: others.length + 1, meaning: meaning ?? null };
+      const suggestion = isStatus ? findMeaning(name, key) : roles.find(word);
+      // An import with the profile knows only the words of the profile and the values of the column.
+      const isAccepted = !isStatus || !mapped.has(toHeaderKey(name)) || suggestion?.toLowerCase() === key;
+      const meaning = values?.get(key) ?? values?.get('*') ?? (isAccepted ? suggestion : undefined);
+      return {
+        word: truncate(word.trim(), MAX_TEXT),
+        rows: others.length + 1,
+        meaning: meaning ?? null,
+        suggestion: suggestion ?? null,
+      };
     });
     const sorted = words.toSorted((a, b) => b.rows - a.rows);
     return [{ source: name, column: target, words: sorted.slice(0, MAX_WORDS) }];
