@@ -126,6 +126,26 @@ export function listSources({ draft, preview }: Pick<Editing, 'draft' | 'preview
   return names.filter((_, at) => keys.indexOf(keys[at] ?? '') === at);
 }
 
+/** Returns true if an import column or a template uses a source column. */
+export function isImported(draft: Draft, source: string): boolean {
+  const target = draft.columns[findKey(draft.columns, source) ?? ''];
+  return (target !== undefined && target !== IGNORE) || listUses(draft, source).length > 0;
+}
+
+/**
+ * Adds the probable meanings of words that have no meaning yet to the values of a draft. Returns undefined if there are
+ * none.
+ */
+export function addProbableMeanings({ values = {} }: Draft, { words }: Preview): Draft['values'] {
+  const added = words.flatMap(({ source, column, words: all }) => {
+    const name = findKey(values, source) ?? findKey(values, column) ?? source;
+    const found = all.filter(({ meaning, suggestion }) => meaning === null && suggestion !== null);
+    const texts = found.map(({ word, suggestion }) => [word, suggestion ?? ''] as const);
+    return found.length > 0 ? [[name, { ...values[name], ...Object.fromEntries(texts) }] as const] : [];
+  });
+  return added.length > 0 ? { ...values, ...Object.fromEntries(added) } : undefined;
+}
+
 const isFilled = ({ columns, set }: Draft, column: string): boolean =>
   Object.values(columns).includes(column) || Boolean(set?.[column]);
 
@@ -194,6 +214,9 @@ const COLUMN_CODES = ['missing_column', 'unknown_column', 'duplicate_column', 'p
 const NOT_UTF8 =
   'The file is not UTF-8. Under Reading, choose the encoding that shows its letters correctly.';
 
+const MISSING_IGNORED =
+  'Users who are missing from the next file keep their access. Choose Blocked if each file lists all users.';
+
 /** An open task in a section. No plan can be created while a task with `blocks` is open. */
 export interface Issue {
   section: SectionName;
@@ -201,7 +224,7 @@ export interface Issue {
   blocks: boolean;
 }
 
-export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing): Issue[] {
+export function listIssues({ draft, saved, preview, getOffers, isSuggesting }: Editing): Issue[] {
   const issues: Issue[] = [];
   if (isSuggesting) return issues;
   const add = (section: SectionName, blocks: boolean, text: string) => issues.push({ section, blocks, text });
@@ -228,6 +251,7 @@ export function listIssues({ draft, preview, getOffers, isSuggesting }: Editing)
   );
   const count = formatCount(unclear.length, 'word has', 'words have');
   if (unclear.length > 0) add('values', false, `${count} no meaning. Choose one, or these rows fail.`);
+  if (preview && !saved && draft.missing === undefined) add('settings', false, MISSING_IGNORED);
   return issues;
 }
 

@@ -1,10 +1,18 @@
 import { formatOptionValue } from '../../api/options.js';
 import type { ComponentChildren } from 'preact';
 import type { ProblemError } from '../../api/problem.js';
-import { IGNORE } from '../../lib/columns.js';
 import { formatCount } from '../../lib/text.js';
 import { ColumnsFields } from './columns-fields.js';
-import { type Editing, type Issue, SECTIONS, type SectionName, findSources, formatPath } from './draft.js';
+import {
+  type Editing,
+  type Issue,
+  SECTIONS,
+  type SectionName,
+  findSources,
+  formatPath,
+  isImported,
+  listSources,
+} from './draft.js';
 import { FirstRows, Problems, formatOutcomes, groupProblems } from './findings.js';
 import { GuardFields } from './guard-fields.js';
 import { PeopleFields } from './people-fields.js';
@@ -97,8 +105,10 @@ const LIST: readonly SectionEntry[] = [
   {
     name: 'columns',
     title: 'Columns',
-    format: ({ draft }) =>
-      `${formatCount(Object.values(draft.columns).filter((target) => target !== IGNORE).length, 'column')} imported`,
+    format: (editing) => {
+      const imported = listSources(editing).filter((source) => isImported(editing.draft, source));
+      return `${formatCount(imported.length, 'column')} imported`;
+    },
     Fields: ColumnsFields,
   },
   {

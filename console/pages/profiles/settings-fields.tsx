@@ -64,7 +64,10 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
     <SelectField
       {...field}
       choices={[
-        { value: '', text: usual ? `${usual} (default)` : READING.includes(name) ? 'Detected' : 'None' },
+        {
+          value: '',
+          text: usual ? `Default (${usual.toLowerCase()})` : READING.includes(name) ? 'Detected' : 'None',
+        },
         ...toChoices(Object.keys(texts), (each) => texts[each] ?? each),
       ]}
     />

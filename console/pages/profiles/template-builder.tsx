@@ -93,7 +93,7 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
 const formatPiece = (piece: Piece): string =>
   typeof piece === 'string'
     ? `“${piece}”`
-    : [piece.columns.join(' or '), ...piece.functions].join(' · ') || 'if blank';
+    : [piece.columns.join(' or '), ...piece.functions].join(' · ').replaceAll(': ', ':␣') || 'if blank';
 
 /** Fields of a piece: its text, or the functions of its columns. */
 function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (piece: Piece) => void }) {
@@ -129,7 +129,7 @@ function PieceFields(props: { piece: Piece; isUniqueAllowed: boolean; onPiece: (
       </div>
       {functions.map((each, at) => {
         const { name, argument } = parseFunction(each);
-        const label = `${name}: ${FUNCTIONS[name]?.text ?? ''}`;
+        const label = `${name}: ${FUNCTIONS[name]?.text ?? ''}${argument === ' ' ? ' a space' : ''}`;
         const set = (value: string) => setFunctions(functions.with(at, `${name}:${value}`));
         return (
           argument !== undefined && (

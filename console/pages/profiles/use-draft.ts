@@ -3,7 +3,14 @@ import type { ProblemError } from '../../api/problem.js';
 import { useResource } from '../../api/resource.js';
 import { type Preview, previewFile } from '../../api/upload.js';
 import { useThrottled } from '../../lib/use-delayed.js';
-import { type Draft, type Editing, changeDraft, isPreviewable, toOptions } from './draft.js';
+import {
+  type Draft,
+  type Editing,
+  addProbableMeanings,
+  changeDraft,
+  isPreviewable,
+  toOptions,
+} from './draft.js';
 
 /** Shortest time between two previews of a draft. */
 const PREVIEW_MILLIS = 500;
@@ -74,6 +81,12 @@ export function useDraft(
   useEffect(() => {
     if (suggestion) replace(suggestion);
   }, [suggestion]);
+  // Words of a column that has just been mapped start with their probable meanings. A saved profile stays unchanged.
+  useEffect(() => {
+    if (!data || isFresh || (saved && !isChanged) || !isSame(data.draft, draft)) return;
+    const values = addProbableMeanings(draft, data.preview);
+    if (values) change({ values });
+  }, [data, draft]);
   const replace = (next: Draft, isChange = false): void => {
     setDraft(next);
     if (!isChange) setOrigin(next);
