@@ -14,6 +14,7 @@ import {
 import type { PreviewColumnDto, PreviewTemplateDto, PreviewWordsDto } from './import-preview.dto.js';
 import { checkProfile } from './profile-check.js';
 import { MAX_VALUE_LENGTH, ProfileInput } from './profile.input.js';
+import { parseTemplate, sourcesOf } from './template.js';
 import type { TemplateSource } from './template-offers.js';
 
 const WORD_COLUMNS = ['Status', 'Roles'];
@@ -50,9 +51,14 @@ export function suggestProfile(
   const { name: _, ...base } = profile ?? {};
   const { columns, sources, templates, words, fileName, reading } = found;
   const manager = findManagerKey(sources);
-  const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
   const set = Object.fromEntries(
     templates.toReversed().map(({ column, template }) => [column, template] as const),
+  );
+  const inputs = Object.values(set).flatMap((template) => sourcesOf(parseTemplate(template)));
+  const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
+  // A column that only templates use is not listed.
+  const listed = Object.entries(mapped).filter(
+    ([source, target]) => target !== IGNORED || !inputs.includes(source.trim()),
   );
   const used = words.filter(({ source }) => mapped[source] !== IGNORED);
   const values = Object.fromEntries(used.map((each) => [each.source, listTranslations(each.words)]));
@@ -65,7 +71,7 @@ export function suggestProfile(
       ignore_unknown_columns: true,
     }),
     ...(!profile && manager),
-    columns: { ...mapped, ...profile?.columns },
+    columns: { ...Object.fromEntries(listed), ...profile?.columns },
     set: { ...set, ...profile?.set },
     values: { ...values, ...profile?.values },
   };
