@@ -84,7 +84,8 @@ export class UserDto {
   @ApiPropertyOptional({
     ...DATASET,
     example: '',
-    description: 'The data set whose import blocked the user, because the file did not contain the user.',
+    description:
+      'The data set whose import blocked the user, because its file lacked the user or stated Blocked.',
   })
   blocked_by?: string;
   @ApiProperty(TIME) created!: string;

@@ -28,7 +28,8 @@ function useOrigin({ uuid, updated, status, managed_by, managed_part, blocked_by
       status === 'Blocked' && block.data && (
         <>
           <EventSource event={block.data} />
-          {blocked_by && `, because the file of ${blocked_by} did not contain the user`}
+          {blocked_by &&
+            `, because the file of ${blocked_by} ${managed_by ? 'states this' : 'did not contain the user'}`}
           {block.data.reason && `: ${block.data.reason}`}
         </>
       ),
