@@ -126,11 +126,18 @@ export function listSources({ draft, preview }: Pick<Editing, 'draft' | 'preview
   return names.filter((_, at) => keys.indexOf(keys[at] ?? '') === at);
 }
 
-/** Returns true if an import column or a template uses a source column. */
-export function isImported(draft: Draft, source: string): boolean {
-  const target = draft.columns[findKey(draft.columns, source) ?? ''];
-  return (target !== undefined && target !== IGNORE) || listUses(draft, source).length > 0;
-}
+/** Counts the source columns that an import column or a template uses. */
+export const countImported = ({ draft, preview }: Pick<Editing, 'draft' | 'preview'>): number =>
+  listSources({ draft, preview }).filter((source) => {
+    const target = draft.columns[findKey(draft.columns, source) ?? ''] ?? IGNORE;
+    return target !== IGNORE || listUses(draft, source).length > 0;
+  }).length;
+
+/** Returns true if the file must be read in another encoding than the draft names. */
+export const needsEncoding = (preview: Preview | undefined): boolean =>
+  preview !== undefined &&
+  preview.encodings.length > 0 &&
+  preview.problems.some(({ code }) => code === 'bad_encoding');
 
 /**
  * Adds the probable meanings of words that have no meaning yet to the values of a draft. Returns undefined if there are
@@ -228,8 +235,7 @@ export function listIssues({ draft, saved, preview, getOffers, isSuggesting }: E
   const issues: Issue[] = [];
   if (isSuggesting) return issues;
   const add = (section: SectionName, blocks: boolean, text: string) => issues.push({ section, blocks, text });
-  if (preview?.problems.some(({ code }) => code === 'bad_encoding') && preview.encodings.length > 0)
-    return [{ section: 'reading', blocks: true, text: NOT_UTF8 }];
+  if (needsEncoding(preview)) return [{ section: 'reading', blocks: true, text: NOT_UTF8 }];
   for (const name of REQUIRED_COLUMNS) {
     const [blanks, what] = [countBlanks(preview, name), NAMES[name] ?? name];
     const remedy =
@@ -237,7 +243,11 @@ export function listIssues({ draft, saved, preview, getOffers, isSuggesting }: E
     if (!isFilled(draft, name) && (name === 'ExternalId' || draft.mode !== 'update_only'))
       add('people', true, `No column is the ${what}. ${remedy}.`);
     else if (blanks > 0)
-      add('people', false, `No ${what} in ${blanks} of the first ${preview?.rows.length ?? 0} rows.`);
+      add(
+        'people',
+        false,
+        `No ${what} in ${blanks} of the first ${preview?.rows.length ?? 0} rows. Build a value for blank cells under ${name}, or these rows fail.`,
+      );
   }
   const refusals = (preview?.problems ?? []).filter(({ refuses }) => refuses);
   const lines = preview?.skip_lines ?? 0;

@@ -8,10 +8,10 @@ import {
   type Issue,
   SECTIONS,
   type SectionName,
+  countImported,
   findSources,
   formatPath,
-  isImported,
-  listSources,
+  needsEncoding,
 } from './draft.js';
 import { FirstRows, Problems, formatOutcomes, groupProblems } from './findings.js';
 import { GuardFields } from './guard-fields.js';
@@ -55,7 +55,7 @@ export function ProfileSections({ editing, issues, problems, isOpen = false }: S
           <Fields editing={editing} />
         </Section>
       ))}
-      {preview && (
+      {preview && !needsEncoding(preview) && (
         <Section
           title="First rows"
           summary={formatOutcomes(preview)}
@@ -86,7 +86,7 @@ function formatReading({ draft, preview }: Editing): string {
   const delimiter = preview?.delimiter ?? draft.delimiter ?? 'detected';
   const skipped = (draft.skip_lines ?? 0) + (draft.skip_last_lines ?? 0);
   return [
-    `Encoding ${encoding}`,
+    needsEncoding(preview) ? 'Choose an encoding' : `Encoding ${encoding}`,
     `delimiter ${formatOptionValue('delimiter', delimiter.replace('\t', 'tab')).toLowerCase()}`,
     ...(skipped > 0 ? [`${formatCount(skipped, 'line')} skipped`] : []),
   ].join(', ');
@@ -105,10 +105,7 @@ const LIST: readonly SectionEntry[] = [
   {
     name: 'columns',
     title: 'Columns',
-    format: (editing) => {
-      const imported = listSources(editing).filter((source) => isImported(editing.draft, source));
-      return `${formatCount(imported.length, 'column')} imported`;
-    },
+    format: (editing) => `${formatCount(countImported(editing), 'column')} imported`,
     Fields: ColumnsFields,
   },
   {

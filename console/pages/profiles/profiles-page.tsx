@@ -6,6 +6,7 @@ import { Page } from '../../parts/page.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { type Column, Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
+import { countImported } from './draft.js';
 import { type Profile, deleteProfile, loadProfiles, toProfileHref } from './profiles.js';
 
 /** The list of import profiles. */
@@ -41,7 +42,11 @@ const buildColumns = (onClose: () => void): readonly Column<Profile>[] => [
     ),
   },
   { title: 'Data set', cell: ({ profile }) => profile.dataset },
-  { title: 'Columns', isNumber: true, cell: ({ profile }) => Object.keys(profile.columns).length },
+  {
+    title: 'Columns',
+    isNumber: true,
+    cell: ({ profile }) => countImported({ draft: profile, preview: undefined }),
+  },
   { title: 'Missing users', cell: ({ profile }) => profile.missing },
   { title: 'File pattern', cell: ({ profile }) => profile.pattern && <code>{profile.pattern}</code> },
   { title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },

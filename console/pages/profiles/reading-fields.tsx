@@ -1,7 +1,7 @@
 import { formatCount } from '../../lib/text.js';
 import { Offer } from '../../parts/offer.js';
 import { Table } from '../../parts/table.js';
-import { type Editing, SECTIONS } from './draft.js';
+import { type Editing, SECTIONS, needsEncoding } from './draft.js';
 import { SettingFields } from './settings-fields.js';
 
 const SKIPPED = [
@@ -26,7 +26,7 @@ export function ReadingFields({ editing }: { editing: Editing }) {
       ))}
       {SKIPPED.map(([name, place]) => {
         const lines = preview?.[name] ?? draft[name] ?? 0;
-        if (lines === (draft[name] ?? 0)) return null;
+        if (lines === (draft[name] ?? 0) || needsEncoding(preview)) return null;
         const text = `Skip ${formatCount(lines, 'line')} ${place}`;
         return <Offer key={name} text={text} onPick={() => change({ [name]: lines })} />;
       })}

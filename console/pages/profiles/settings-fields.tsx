@@ -11,7 +11,6 @@ const HINTS: Texts = {
   strip_prefix: 'One character that is removed from the start of every cell.',
   skip_lines: 'Text above the header, such as a title.',
   skip_last_lines: 'Text below the last row, such as a total.',
-  manager_key: 'Default: ExternalId.',
   date_format: 'As in the file, such as DD.MM.YYYY. Default: YYYY-MM-DD.',
 };
 const ENCODINGS = 'utf-8, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, utf-16le'.split(
@@ -66,7 +65,13 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
       choices={[
         {
           value: '',
-          text: usual ? `Default (${usual.toLowerCase()})` : READING.includes(name) ? 'Detected' : 'None',
+          text: usual
+            ? `Default (${usual.toLowerCase()})`
+            : READING.includes(name)
+              ? 'Detected'
+              : name === 'manager_key'
+                ? 'ExternalId'
+                : 'None',
         },
         ...toChoices(Object.keys(texts), (each) => texts[each] ?? each),
       ]}
@@ -77,7 +82,7 @@ function SettingField({ name, editing }: { name: Name; editing: Editing }) {
 /** Checkboxes for the roles of created users whose row has no roles. */
 export const DefaultRoles = ({ editing: { draft, change } }: { editing: Editing }) => (
   <fieldset>
-    <legend>Roles of new users without roles in the file</legend>
+    <legend>Roles of new users without roles in the file (default: Organisational user)</legend>
     <RoleFields chosen={draft.default_roles ?? []} onChange={(roles) => change({ default_roles: roles })} />
   </fieldset>
 );
