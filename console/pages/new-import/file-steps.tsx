@@ -69,6 +69,8 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
     : listNeededSettings(draft);
   const isOptional = differences.every(({ path: [member = ''] }) => isOption(member));
   const isSaved = !isOptional || isKept || (!profile && name !== '');
+  const unsaved = profile ? `With the profile ${profile.name}` : 'No profile is saved';
+  const summary = isSaved ? `Saved as the profile ${name}` : unsaved;
   const blocker =
     issues.find(({ blocks }) => blocks)?.text ??
     (problem && `${problem.message}. ${problem.detail}`) ??
@@ -109,7 +111,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
       </Section>
       {problem && problem.errors.length === 0 && <ProblemNote problem={problem} />}
       <ProfileSections editing={editing} issues={issues} problems={[props.problem, problem]} />
-      <Section title="Plan" summary={isSaved ? `Saved as the profile ${name}` : 'No profile is saved'} isOpen>
+      <Section title="Plan" summary={summary} isOpen>
         <TextField
           name="profile_name"
           label={isSaved ? 'Save as profile' : 'Save as profile (optional)'}
