@@ -256,11 +256,16 @@ test.each([
 
 test.each([
   ['Gesperrt', 'Ja nein nein vielleicht', 'nein,2,Active,Active Ja,1,Blocked,Blocked vielleicht,1,,'],
+  [
+    'Employment Status',
+    'Voluntarily~Terminated Not~blocked No~longer~active',
+    'Voluntarily Terminated,1,Blocked,Blocked Not blocked,1,, No longer active,1,,',
+  ],
   // In Active Directory, the bit 2 of this number means that the account is disabled.
   ['userAccountControl', '66050 512 512 ?', '512,2,Active,Active 66050,1,Blocked,Blocked ?,1,,'],
 ])('an import preview counts the words of the status %s and of roles', async (name, cells, expected) => {
   const roles = ['Editor', 'Editor|Klasse 7b', '', ''];
-  const rows = cells.split(' ').map((word, n) => `${n},${word},${roles[n] ?? ''}`);
+  const rows = cells.split(' ').map((word, n) => `${n},${word.replaceAll('~', ' ')},${roles[n] ?? ''}`);
   const { words } = await preview(csv(`ExternalId,${name},Roles`, ...rows));
   const listed = words.map((each: Json) =>
     each.words.map((word: Json) => Object.values(word).join()).join(' '),

@@ -25,6 +25,8 @@ const ACCOUNT_FLAGS = /^user.?account.?control$/i;
 const NEGATED =
   /suspen|disab|block|lock|delet|gelösch|sperr|inakti|inacti|deakti|terminat|ausgetret|archiv|\bleft\b/i;
 
+const NEGATION = /\b(not|never|nicht|nie|non|no|ne|pas)\b/i;
+
 const toMeanings = (active: string, blocked: string): ReadonlyMap<string, string> =>
   toTranslations(buildStatusMap(active, blocked));
 const MEANINGS = toMeanings(`${ACTIVE}, ${YES}`, `${BLOCKED}, ${NO}`);
@@ -33,7 +35,10 @@ const NEGATED_MEANINGS = toMeanings(`${ACTIVE}, ${NO}`, `${BLOCKED}, ${YES}`);
 
 function findMeaning(name: string, word: string): string | undefined {
   if (ACCOUNT_FLAGS.test(name) && /^\d{3,}$/.test(word)) return Number(word) & 2 ? 'Blocked' : 'Active';
-  return (NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS).get(word);
+  const terms = word.split(/[^\p{L}]+/u);
+  // A phrase such as `Voluntarily Terminated`. Phrases with an active word are unclear, as in `No longer active`.
+  const isBlocked = terms.some((term) => CLEAR_MEANINGS.get(term) === 'Blocked') && !NEGATION.test(word);
+  return (NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS).get(word) ?? (isBlocked ? 'Blocked' : undefined);
 }
 
 /** Returns true if a cell of a status column has a known meaning. @param name name of the column. */
