@@ -7,7 +7,6 @@ import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
 import { PageQuery, toPageRange } from '../platform/http/page.js';
-import { createLinks } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ApiKeyInput } from './api-key.input.js';
 import { ApiKeyPageDto, KeyFuseDto, NewApiKeyDto, presentApiKey } from './api-key.view.js';
@@ -67,7 +66,6 @@ export class ApiKeysController {
     },
     answer: describeJson('The new key.', NewApiKeyDto),
     errors: ['reauthentication_required'],
-    links: createLinks(['revokeApiKey', 'resetApiKeyFuse'], 'key_id', 'id'),
   })
   @Requires('api_keys.manage')
   @Accepts({ body: true })

@@ -8,7 +8,7 @@ import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
-import { ETAG, NULLABLE_TIME, createLinks } from '../platform/openapi/shared-schemas.js';
+import { ETAG, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, type TagHeaders } from './mapping/import-profiles.service.js';
 import { ProfileInput } from './mapping/profile.input.js';
@@ -105,7 +105,6 @@ export class ImportProfilesController {
       },
     },
     answer: describeJson('The profile.', ImportProfileDto, ETAG),
-    links: createLinks(['getImportProfile'], 'name', 'name'),
     errors: ['wrong_state', 'reauthentication_required'],
   })
   @Requires('imports.write')

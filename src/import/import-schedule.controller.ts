@@ -80,7 +80,6 @@ export class ScheduleController {
     description:
       'The schedule imports the file at its next tick, with the rights of the service. The name must match IMPORT_PATTERN.',
     answer: describeJson('The added file.', ImportFileDto),
-    links: { getImportSchedule: { operationId: 'getImportSchedule', parameters: {} } },
     errors: ['wrong_state'],
   })
   @Requires('imports.write')

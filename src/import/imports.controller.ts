@@ -8,7 +8,7 @@ import { type ErrorCode, ProblemError } from '../platform/common/errors.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
 import { abortOnDisconnect, streamText } from '../platform/http/stream.js';
-import { NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
+import { NEXT_PAGE_LINK } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { BulkChangeInput } from './runs/bulk-change.input.js';
 import { BulkChanges } from './apply/bulk-changes.service.js';
@@ -28,18 +28,12 @@ import type { ImportRun } from './runs/import-run.js';
 
 const CSV = 'text/csv; charset=utf-8';
 
-const describeRun = (description: string) => ({
-  description,
-  type: ImportRunDto,
-  links: createLinks(['getImport', 'listImportRows', 'downloadFailedRows'], 'import_id', 'id'),
-});
-
 const Decision = (action: string, summary: string, description: string, ...codes: ErrorCode[]) =>
   applyDecorators(
     Post(`:import_id/${action}`),
     DescribeRoute(`${action}Import`, summary, {
       description,
-      answer: describeRun('The run after the request. For `revert`: the new run.'),
+      answer: describeJson('The run after the request. For `revert`: the new run.', ImportRunDto),
       errors: ['wrong_state', ...codes],
     }),
     HttpCode(202),
@@ -70,7 +64,7 @@ export class ImportsController {
       roles: { where: { managed_by: 'hr' }, change: { add_roles: ['Previewer'] }, reason: 'New intranet' },
       delete: { where: { status: ['Blocked'] }, change: { delete: true }, reason: 'Clean up' },
     },
-    answer: describeRun('The accepted run.'),
+    answer: describeJson('The accepted run.', ImportRunDto),
     errors: ['reauthentication_required', 'validation_failed', 'wrong_state'],
   })
   @HttpCode(202)

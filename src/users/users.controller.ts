@@ -8,7 +8,7 @@ import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { type CheckedInput, InputPipe } from '../platform/input/read-input.js';
 import { buildNextPageUrl, toPageRange } from '../platform/http/page.js';
-import { ETAG, CASE_INSENSITIVE, NEXT_PAGE_LINK, createLinks } from '../platform/openapi/shared-schemas.js';
+import { ETAG, CASE_INSENSITIVE, NEXT_PAGE_LINK } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ChangedUserInput, NewUserInput, PasswordOptionsInput } from './rules/user.input.js';
 import { TAKEN_CODES } from './rules/failure.js';
@@ -61,7 +61,6 @@ export class UsersController {
       },
     },
     answer: describeJson('The user was created.', UserUuidDto, IGNORED_HEADER),
-    links: createLinks(['getUser', 'updateUser'], 'user_id', 'uuid'),
     errors: [...TAKEN_CODES, 'reauthentication_required'],
   })
   @Requires('users.create')

@@ -19,7 +19,7 @@ import {
 import { type ErrorCode, CATALOGUE, ProblemError } from '../common/errors.js';
 import { AUDIT_REASON, MAX_REASON } from '../http/request-headers.js';
 import { Accepts, type FileRules } from '../http/input.guard.js';
-import { ID, LOCATION, ENTITY_TAGS, type createLinks, describeHeader } from './shared-schemas.js';
+import { ID, LOCATION, ENTITY_TAGS, describeHeader } from './shared-schemas.js';
 import { isObject } from '../common/json.js';
 import { ProblemDto, toProblemDto } from '../http/problem.js';
 
@@ -31,7 +31,6 @@ export interface RouteDocs {
   description?: string;
   /** The successful response. A string is the description of a response without a body. */
   answer: string | ApiResponseNoStatusOptions;
-  links?: ReturnType<typeof createLinks>;
   errors?: readonly ErrorCode[];
   body?: Type<unknown>;
   examples?: Readonly<Record<string, object>>;
@@ -181,12 +180,12 @@ function listErrorCodes(route: Route, conventions: Conventions) {
 
 const selectCodesIf = (condition: unknown, ...codes: ErrorCode[]): ErrorCode[] => (condition ? codes : []);
 
-function buildResponse({ docs: { answer, links }, status }: Route) {
+function buildResponse({ docs: { answer }, status }: Route) {
   const response: ApiResponseNoStatusOptions = typeof answer === 'string' ? { description: answer } : answer;
   const { description = '', headers, ...rest } = response;
   const all = { ...((status === 201 || status === 202) && LOCATION), ...headers };
   const hasHeaders = Object.keys(all).length > 0;
-  return { status, description, ...(hasHeaders && { headers: all }), ...(links && { links }), ...rest };
+  return { status, description, ...(hasHeaders && { headers: all }), ...rest };
 }
 
 function describeBody({ docs: { body, examples = {} }, file }: Route): MethodDecorator[] {

@@ -29,16 +29,6 @@ export const ETAG = describeHeader('ETag', 'Version of the record, for If-None-M
 export const ENTITY_TAGS = { type: 'string', maxLength: HEADER_BYTES } as const;
 
 /**
- * Returns OpenAPI links from a response to operations on the returned record.
- * @param parameter parameter of the operations.
- * @param field field of the response that contains the value of this parameter.
- */
-export function createLinks(operations: readonly string[], parameter: string, field: string, docs?: object) {
-  const parameters = { [parameter]: `$response.body#/${field}` };
-  return Object.fromEntries(operations.map((id) => [id, { operationId: id, parameters, ...docs }]));
-}
-
-/**
  * Returns a schema that accepts every JSON value. It lists all types because code generators derive no type from an
  * empty schema.
  */

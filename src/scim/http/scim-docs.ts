@@ -7,7 +7,7 @@ import {
   ApiResponse,
 } from '@nestjs/swagger';
 import type { ErrorCode } from '../../platform/common/errors.js';
-import { describeHeader, describeAnyValue, createLinks } from '../../platform/openapi/shared-schemas.js';
+import { describeHeader, describeAnyValue } from '../../platform/openapi/shared-schemas.js';
 import { DescribeRoute, type RouteDocs, describeJson } from '../../platform/openapi/route-docs.js';
 import type { Attribute, ResourceDescription } from '../protocol/attribute.js';
 import { MAX_COUNT } from '../protocol/list.js';
@@ -160,12 +160,6 @@ export function buildResourceDocs({ description, resource, list, taken, ofChange
         more: VIEW_PARAMETERS,
         body: resource,
         answer: describeJson(`The ${noun}.`, resource, ETAG),
-        links: {
-          ...createLinks([`getScim${name}`], 'id', 'id'),
-          ...createLinks([`get${name}`], `${noun}_id`, 'id', {
-            description: `The same ${noun} in the REST API.`,
-          }),
-        },
         errors: ['invalid_value', ...(docs.errors ?? []), ...taken],
       }),
     get: (docs: { description?: string } = {}) =>

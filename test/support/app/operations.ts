@@ -7,16 +7,10 @@ import { create } from '../data/factories.js';
 import { aGroup } from './groups.js';
 import { csv, runImport } from './imports.js';
 
-export interface Link {
-  operationId: string;
-  parameters: Record<string, string>;
-}
-
 interface ResponseObject {
   description: string;
   headers?: object;
   content?: Record<string, { schema: Json }>;
-  links?: Record<string, Link>;
 }
 
 interface Media {
