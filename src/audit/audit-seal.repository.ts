@@ -96,11 +96,6 @@ export class AuditSealRepository {
       }
   }
 
-  async listUpTo(number: number, limit: number): Promise<Seal[]> {
-    const sql = `SELECT ${SEAL_COLUMNS} FROM audit_seals WHERE number <= ? ORDER BY number DESC LIMIT ?`;
-    return this.database.query(sql, [number, limit]);
-  }
-
   /** Returns the number of the newest seal whose range ends at or before the event id `id`, if any. */
   async findLastNumberBefore(id: string): Promise<number | undefined> {
     const sql =

@@ -3,28 +3,17 @@ import type { Response } from 'express';
 import { Requires } from '../access/decorators.js';
 import { BOM, toCsvLine } from '../platform/common/csv.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
-import { PageQuery, clampLimit, buildNextPageUrl, toPageRange } from '../platform/http/page.js';
+import { clampLimit, buildNextPageUrl } from '../platform/http/page.js';
 import { streamText } from '../platform/http/stream.js';
 import { NEXT_PAGE_LINK } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeCsv, describeJson } from '../platform/openapi/route-docs.js';
 import { AuditFilter, AuditQuery } from './audit.query.js';
 import { AuditService } from './audit.service.js';
-import {
-  AuditPageDto,
-  AuditSealPageDto,
-  CSV_COLUMNS,
-  toCsvCells,
-  presentEvent,
-  presentSeal,
-} from './audit.view.js';
-import { Sealer } from './sealer.service.js';
+import { AuditPageDto, CSV_COLUMNS, toCsvCells, presentEvent } from './audit.view.js';
 
 @ApiController('', 'audit')
 export class AuditController {
-  constructor(
-    private readonly audit: AuditService,
-    private readonly sealer: Sealer,
-  ) {}
+  constructor(private readonly audit: AuditService) {}
 
   @Get('audit')
   @DescribeRoute('listAuditEvents', 'List audit events, newest first', {
@@ -59,21 +48,6 @@ export class AuditController {
     response.setHeader('Content-Type', 'text/csv; charset=utf-8');
     response.setHeader('Content-Disposition', 'attachment; filename="audit.csv"');
     await streamText(response, this.toCsvLines(filter));
-  }
-
-  @Get('audit/seals')
-  @DescribeRoute('listAuditSeals', 'List audit seals, newest first', {
-    description:
-      'All events before `until` of the newest seal are sealed. `rollcall audit verify` detects changes to sealed events. Store ' +
-      'the hash of a seal outside the service, and pass it to `rollcall audit verify --expect`.',
-    answer: describeJson('A page of seals.', AuditSealPageDto),
-  })
-  @Requires('audit.read')
-  @Accepts({ query: PageQuery })
-  async listSeals(@CheckedQuery() query: PageQuery): Promise<AuditSealPageDto> {
-    const { offset, limit } = toPageRange(query);
-    const { count, purged, seals } = await this.sealer.readPage(offset, limit);
-    return { Count: count, Results: seals.map((seal) => presentSeal(seal, purged)) };
   }
 
   private async *toCsvLines(filter: AuditFilter): AsyncGenerator<string> {

@@ -1,5 +1,4 @@
 import type { Type } from '@nestjs/common';
-import { millisOf } from '../platform/common/uuid.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
@@ -15,7 +14,6 @@ import {
   TARGET_KINDS,
 } from './audit-event.js';
 import { type NameResolver, findUserNames } from './audit-names.service.js';
-import type { Seal } from './audit-seal.repository.js';
 
 const VALUE = { ...FIELD_VALUE, description: 'Null if there was no value. Absent if the value is secret.' };
 
@@ -135,50 +133,6 @@ function presentChange(change: AuditChange, nameOf: NameResolver): AuditChangeDt
   const names = findUserNames(change, (id) => nameOf({ kind: 'user', id }));
   return { field, old: values.old ?? null, new: values.new ?? null, ...names };
 }
-
-const HASH = { maxLength: 64, pattern: '^[0-9a-f]{64}$' } as const;
-
-class AuditSealDto {
-  @ApiProperty({ type: 'integer', minimum: 1, example: 4711, description: 'Seals are numbered from 1 on.' })
-  number!: number;
-  @ApiProperty({ format: 'date-time', description: 'Time when the service began to create the seal.' })
-  sealed!: string;
-  @ApiProperty({
-    format: 'date-time',
-    description: 'Exclusive end of the sealed period, which starts at the end of the previous seal.',
-  })
-  until!: string;
-  @ApiProperty({ type: 'integer', minimum: 0, example: 212 }) events!: number;
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    example: 0,
-    description:
-      'Number of late events that this seal covers. A late event was stored after its period was sealed.',
-  })
-  late_events!: number;
-  @ApiProperty({ ...HASH, description: 'Hash of the seal. Store a copy outside the service.' })
-  hash!: string;
-  @ApiProperty({ description: 'True if the seal was created with `AUDIT_SEAL_KEY`.' }) keyed!: boolean;
-  @ApiProperty({
-    description: 'True if the retention time of the events is over. They have been deleted or will be soon.',
-  })
-  purged!: boolean;
-}
-
-export class AuditSealPageDto extends PageOf(AuditSealDto, { type: 'integer', minimum: 0, example: 4711 }) {}
-
-/** Returns the response for a seal. @param purged number of the newest seal whose events may be deleted. */
-export const presentSeal = (seal: Seal, purged: number): AuditSealDto => ({
-  number: seal.number,
-  sealed: toIso(seal.sealed),
-  until: new Date(millisOf(seal.until_id)).toISOString(),
-  events: seal.row_count,
-  late_events: seal.late_count,
-  hash: seal.hash,
-  keyed: seal.key_id !== '',
-  purged: seal.number <= purged,
-});
 
 const CSV: readonly (readonly [name: string, cell: (record: AuditRecord) => string | null | undefined])[] = [
   ['Time', ({ time }) => toIso(time)],

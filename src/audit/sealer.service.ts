@@ -131,12 +131,6 @@ export class Sealer implements BeforeApplicationShutdown {
     return (await this.repository.findLast())?.sealed ?? null;
   }
 
-  /** Reads a page of seals, newest first. The events of seals with numbers up to `purged` may already be deleted. */
-  async readPage(offset: number, limit: number): Promise<{ count: number; purged: number; seals: Seal[] }> {
-    const { number: count, purged } = (await this.repository.findLast()) ?? NO_SEAL;
-    return { count, purged, seals: await this.repository.listUpTo(count - offset, limit) };
-  }
-
   /**
    * Returns the id before which events may be deleted, if any. A seal records it first, so that the deletion does not
    * look like tampering.

@@ -98,7 +98,6 @@ TABLE.push(
 
 TABLE.push(
   ['GET /audit', '', (c) => c.get('/audit'), admins(200)],
-  ['GET /audit/seals', '', (c) => c.get('/audit/seals'), admins(200)],
   ['GET /statistics', '', (c) => c.get('/statistics'), admins(200)],
   ['GET /audit.csv', '', (c) => c.get('/audit.csv'), admins(200)],
   ['DELETE /users/{user_id}', '', (c) => c.delete(`/users/${UNKNOWN_ID}`), admins(404)],

@@ -1,6 +1,6 @@
 import { useResource } from '../../api/resource.js';
 import { useUrl } from '../../lib/url.js';
-import { formatNumber, formatCode } from '../../lib/text.js';
+import { formatCode } from '../../lib/text.js';
 import { LinkButton } from '../../parts/button.js';
 import { ChangeList } from '../../parts/change.js';
 import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
@@ -10,14 +10,13 @@ import { Page } from '../../parts/page.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
-import { type Event, type Seal, loadEvents, loadSeal } from './audit.js';
+import { type Event, loadEvents } from './audit.js';
 import { Actor, PartyName, Source } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
 const INITIAL_CHANGES = 3;
 /** Maximum length of a shown value, in characters. */
 const MAX_LENGTH = 80;
-const LEAD = 'Who did what, when and from where.';
 
 const COLUMNS: readonly Column<Event>[] = [
   { title: 'Time', cell: ({ time }) => <Time at={time} isShort={false} /> },
@@ -33,11 +32,10 @@ export function AuditPage() {
   const { query } = useUrl();
   const list = useResource(query.toString(), (signal) => loadEvents(query, signal));
   const filter = createFilter(query, list);
-  const { data: seal, isLoading: isSealLoading } = useResource('seal', loadSeal);
   return (
     <Page
       title="Audit"
-      lead={isSealLoading ? LEAD : <SealStatus seal={seal} />}
+      lead="Who did what, when and from where."
       actions={list.data?.file && <LinkButton text="Download" href={list.data.file} download />}
     >
       <div class="toolbar">
@@ -61,17 +59,6 @@ export function AuditPage() {
     </Page>
   );
 }
-
-/** Shows until when the audit is sealed. Later changes to sealed events are detectable. */
-const SealStatus = ({ seal }: { seal: Seal | undefined }) =>
-  seal && seal.number + seal.events > 1 ? (
-    <>
-      {LEAD} Sealed up to <Time at={seal.until} /> (seal {formatNumber(seal.number)}). Run{' '}
-      <code>rollcall audit verify</code> to detect changed events.
-    </>
-  ) : (
-    <>{LEAD} Nothing is sealed yet. Each hour is sealed after it has ended.</>
-  );
 
 function Changes({ event: { changes, reason } }: { event: Event }) {
   const [first, others] = [changes.slice(0, INITIAL_CHANGES), changes.slice(INITIAL_CHANGES)];

@@ -1,9 +1,8 @@
-import { type ListPage, api, loadPage, unwrap } from '../../api/client.js';
+import { type ListPage, api, loadPage } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 import { readFilters } from '../../parts/filters.js';
 
 export type Event = components['schemas']['AuditEventDto'];
-export type Seal = components['schemas']['AuditSealDto'];
 
 const PAGE = 50;
 /** Filters of the page, with the names of the API. */
@@ -22,10 +21,4 @@ export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Pr
     ...(await loadPage(api.GET('/api/0.3/audit', { params: { query: pageQuery }, signal }))),
     file: `/api/0.3/audit.csv?${new URLSearchParams(query as Record<string, string>).toString()}`,
   };
-}
-
-/** Loads the newest seal. @returns undefined if there is none yet. */
-export async function loadSeal(signal: AbortSignal): Promise<Seal | undefined> {
-  const params = { query: { limit: 1 } };
-  return (await unwrap(api.GET('/api/0.3/audit/seals', { params, signal }))).data.Results[0];
 }
