@@ -13,7 +13,6 @@ const BROWSERS = [
   'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
 ];
 const PROGRAMS = ['*/*', 'application/json', 'application/json, text/plain, */*', 'text/event-stream', ''];
-const MARKUP = '<img src=x onerror=alert(1)>';
 
 const app = setUpApp();
 
@@ -80,14 +79,7 @@ const wrong = [
 ] as const;
 
 describe.each(wrong)('the error for %s', (_, method, path, status) => {
-  test.each(BROWSERS)('is an HTML page for Accept %j', async (accept) => {
-    const answer = await raw(method, path, accept);
-    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
-    expect(answer.text).toContain(`HTTP status ${status}`);
-    expect(answer.text).toContain(answer.headers['x-request-id']);
-    expect(answer.headers['vary']).toMatch(/accept/i);
-  });
-  test.each(PROGRAMS)('is JSON for Accept %j', async (accept) => {
+  test.each([...BROWSERS, ...PROGRAMS])('is JSON for Accept %j', async (accept) => {
     const answer = await raw(method, path, accept);
     expect([answer.status, answer.headers['content-type']]).toEqual([
       status,
@@ -97,28 +89,10 @@ describe.each(wrong)('the error for %s', (_, method, path, status) => {
   });
 });
 
-test('an HTML error page escapes markup from the request', async () => {
-  const headers = { 'content-type': 'application/json', ...app.key.headers };
-  const body = JSON.stringify({ username: MARKUP, [MARKUP]: 1, email: '"><script>' });
-  const { status, text } = await app.guest.fetch('POST', '/api/0.3/users', body, {
-    ...headers,
-    accept: BROWSERS[0]!,
-  });
-  expect(status).toBe(422);
-  expect(text).toContain('<code>email</code>');
-  expect(text).toContain('&lt;img src=x onerror=alert(1)&gt;');
-  expect(text).not.toMatch(/<img|<script/);
-  const path = `/api/0.3/users/search?${encodeURIComponent(MARKUP)}=1`;
-  expect((await raw('GET', path, BROWSERS[0]!, app.key.headers)).text).not.toContain('<img');
-});
-
 test('an API key in a query string is masked in errors', async () => {
   const key = `rollcall_0123456789ab_${'Ab3'.repeat(14)}x_01234567`;
-  const path = `/api/0.3/users/search?${key}=1`;
-  for (const accept of [BROWSERS[0]!, '*/*']) {
-    const { status, text } = await raw('GET', path, accept, app.key.headers);
-    expect([status, text.includes(key)]).toEqual([400, false]);
-  }
+  const { status, text } = await app.key.get(`/users/search?${key}=1`);
+  expect([status, text.includes(key)]).toEqual([400, false]);
 });
 
 test('a browser receives SCIM errors as application/scim+json', async () => {
@@ -126,10 +100,10 @@ test('a browser receives SCIM errors as application/scim+json', async () => {
   expect(headers['content-type']).toMatch(/^application\/scim\+json/);
 });
 
-test.each(['/', '/nowhere', '/problems/not_found'])(
+test.each(['/', '/problems/not_found'])(
   'the CSP of %s permits only the style element of the page',
   async (path) => {
-    const { text, headers } = await raw('GET', path, path === '/' ? '*/*' : BROWSERS[0]!);
+    const { text, headers } = await raw('GET', path, '*/*');
     const [, style = ''] = /<style>([^]*)<\/style>/.exec(text) ?? [];
     const hash = createHash('sha256').update(style).digest('base64');
     expect(headers['content-security-policy']).toMatch(

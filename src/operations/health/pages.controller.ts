@@ -6,7 +6,6 @@ import { CATALOGUE, ProblemError, isErrorCode } from '../../platform/common/erro
 import { VERSION } from '../../platform/common/version.js';
 import { Env } from '../../platform/config/env.js';
 import { Html, PAGE_POLICY, renderPage, toHtml, renderInlineCode } from '../../platform/http/html-page.js';
-import { prefersHtml } from '../../platform/http/error.filter.js';
 import { GUIDES, loadGuide } from './guides.js';
 
 const CONSOLE = '/console';
@@ -30,7 +29,8 @@ export class PagesController {
   @Public()
   showFrontPage(@Req() request: Request, @Res() response: Response): void {
     response.vary('Accept');
-    if (this.env.CONSOLE_ENABLED && prefersHtml(request)) response.redirect(302, CONSOLE);
+    if (this.env.CONSOLE_ENABLED && request.accepts('application/json', 'text/html') === 'text/html')
+      response.redirect(302, CONSOLE);
     else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.renderFrontPage());
   }
 

@@ -1,7 +1,7 @@
 /**
  * All errors that a client can see (RFC 9457 problem details). The meaning and the status of a code never change.
- * Error pages and the page `/problems/<code>` show the `remedy`. In the OpenAPI file, it is the
- * example value of the field `detail`, so a remedy must not refer to that field.
+ * The page `/problems/<code>` shows the `remedy`. In the OpenAPI file, it is the example value of the field `detail`, so
+ * a remedy must not refer to that field.
  */
 export const CATALOGUE = {
   malformed_json: {

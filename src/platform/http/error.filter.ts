@@ -1,13 +1,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { getPath } from '../telemetry/observe.js';
-import { CATALOGUE, ProblemError } from '../common/errors.js';
+import { ProblemError } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
-import { type ProblemDto, toProblemDto, toProblemError } from './problem.js';
+import { toProblemDto, toProblemError } from './problem.js';
 import { findAllowedMethods } from './express.adapter.js';
 import { acceptsOnlyJson } from './request-headers.js';
-import { PAGE_POLICY, renderPage, toHtml, renderInlineCode } from './html-page.js';
 
 /** An error format that replaces problem details for one path prefix. */
 export interface ErrorFormat {
@@ -52,10 +51,6 @@ export class ErrorFilter implements ExceptionFilter {
     const { status, headers, body } = form?.toResponse(error) ?? { status: problem.status, body: problem };
     response.status(status).set({ ...error.extras.headers, ...headers });
     if (!form) response.vary('Accept');
-    if (!form && prefersHtml(request)) {
-      sendProblemPage(response, error, problem);
-      return;
-    }
     const mediaType = form?.mediaType ?? 'application/problem+json';
     response
       .set('Content-Type', acceptsOnlyJson(request) ? 'application/json' : mediaType)
@@ -82,25 +77,6 @@ function toRoutingError(thrown: unknown, request: Request): ProblemError {
   const allow = methods.join(', ');
   const detail = `This path does not support ${request.method}. Use ${allow}.`;
   return new ProblemError('method_not_allowed', detail, { headers: { Allow: allow } });
-}
-
-const JSON_TYPES = ['application/problem+json', 'application/json'];
-
-/** Returns true if the client prefers HTML over JSON, as browsers do when they navigate to a page. */
-export function prefersHtml(request: Request): boolean {
-  return request.accepts([...JSON_TYPES, 'text/html']) === 'text/html';
-}
-
-function sendProblemPage(response: Response, { code }: ProblemError, problem: ProblemDto): void {
-  const { title, detail, status, type, errors = [], request_id: id } = problem;
-  const faults = errors.map(({ field, message }) => toHtml`<li><code>${field}</code> ${message}</li>`);
-  const body = toHtml`<h1>${title}</h1><p>${detail}</p>
-${faults.length > 0 ? toHtml`<ul>${faults}</ul>` : ''}
-<p>${renderInlineCode(CATALOGUE[code].remedy)}</p>
-<p>HTTP status ${status}, <a href="${type}"><code>${code}</code></a>, request <code>${id}</code></p>
-<p><a href="/">Rollcall</a></p>`;
-  const page = maskSecrets(renderPage(title, body));
-  response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(page);
 }
 
 export interface StoredResponse {
