@@ -118,12 +118,12 @@ export class ImportWorkerProcess {
   private createProcessHandlers() {
     const lock = createWriteLockCalls(this.lock);
     const handlers: ServiceCalls = { ...lock.calls, notify: this.events.notify.bind(this.events) };
-    const onOutput = this.log.writeLines.bind(this.log);
+    const onLine = this.log.writeLine.bind(this.log);
     const onExit = (exit: string): void => {
       lock.end();
       if (!CLEAN_EXITS.includes(exit) && !this.stopping) this.log.warn('import worker ended', { exit });
     };
-    return { handlers, onOutput, onExit };
+    return { handlers, onLine, onExit };
   }
 }
 

@@ -208,8 +208,8 @@ export class Log implements RequestObserver {
     this.write();
   }
 
-  writeLines(lines: string): void {
-    for (const line of lines.split(/(?<=\n)/)) this.add(line);
+  writeLine(line: string): void {
+    this.add(`${line}\n`);
     this.write();
   }
 

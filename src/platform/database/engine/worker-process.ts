@@ -3,12 +3,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { isObject } from '../../common/json.js';
 import { NO_INSPECTOR, SHUTDOWN_SIGNALS } from '../../common/signals.js';
-
-/** Maximum length of a buffered line, in characters. A longer line is not a log line and is dropped. */
-const MAX_LINE = 64 * 1024;
 
 const IDLE_MILLIS = 60_000;
 /** Time that a worker process has to exit before it is killed. */
@@ -68,8 +66,8 @@ export interface WorkerProgram {
 export interface WorkerLink<Handlers> {
   /** Functions of the service that the worker process may call. */
   handlers: Handlers;
-  /** Receives the lines that the worker process prints. Without this function the lines are dropped. */
-  onOutput?: (lines: string) => void;
+  /** Receives each line that the worker process prints. Without this function the lines are dropped. */
+  onLine?: (line: string) => void;
   /** Receives the exit code or signal of the worker process. */
   onExit?: (exit: string) => void;
 }
@@ -159,10 +157,10 @@ export class WorkerProcess<Calls extends WorkerCalls, Handlers extends object> {
       serialization: 'advanced',
       env,
       execArgv: [...getNodeFlags(), ...flags],
-      stdio: ['ignore', link.onOutput ? 'pipe' : 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', link.onLine ? 'pipe' : 'ignore', 'pipe', 'ipc'],
       detached: true, // a terminal sends its signals to the whole process group, even before the program has loaded
     });
-    const printed = relayOutput(child, (lines) => link.onOutput?.(lines));
+    const printed = relayOutput(child, (line) => link.onLine?.(line));
     if (child.pid !== undefined) setPriority(child.pid, niceness);
     // Ignores failed messages to an ended process, because `waitForExit` handles its exit.
     child.on('error', () => undefined);
@@ -231,53 +229,23 @@ export function serveAsWorker<Calls extends object, Handlers extends WorkerCalls
  * Relays the output of a child process, and resolves when both streams have ended. The child does not inherit the
  * streams of this process, because Node.js would make them blocking. A slow reader of the log would then block the
  * service.
- * @param onLines receives whole lines of standard output.
+ * @param onLine receives each line of standard output, without its line break.
  */
 async function relayOutput(
   { stdout, stderr }: { stdout: Readable | null; stderr: Readable | null },
-  onLines: (lines: string) => void,
+  onLine: (line: string) => void,
 ): Promise<void> {
   await Promise.all([
-    stdout && relayLines(stdout, onLines),
-    stderr && relayLines(stderr, (lines) => void process.stderr.write(lines)),
+    stdout && relayLines(stdout, onLine),
+    stderr && relayLines(stderr, (line) => void process.stderr.write(`${line}\n`)),
   ]);
 }
 
-function relayLines(stream: Readable, onLines: (lines: string) => void): Promise<void> {
+function relayLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   if (stream instanceof Socket) stream.unref(); // an open pipe must not keep this process alive
-  const lines = new LineBuffer();
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => {
-    const whole = lines.add(text);
-    if (whole !== '') onLines(whole);
-  });
-  stream.on('end', () => {
-    const rest = lines.end();
-    if (rest !== '') onLines(rest);
-  });
   stream.on('error', () => undefined); // without a listener, a stream error would end this process
+  createInterface({ input: stream }).on('line', onLine);
   return new Promise((resolve) => void stream.once('close', resolve));
-}
-
-/** Buffer that turns chunks of text into whole lines. */
-export class LineBuffer {
-  private rest = '';
-  private isTooLong = false;
-
-  /** Returns the lines that end in this chunk, each with its line break. */
-  add(text: string): string {
-    const received = this.rest + text;
-    const start = this.isTooLong ? received.indexOf('\n') + 1 : 0;
-    const end = received.lastIndexOf('\n') + 1;
-    this.isTooLong = (this.isTooLong && end === 0) || received.length - end > MAX_LINE;
-    this.rest = this.isTooLong ? '' : received.slice(end);
-    return received.slice(start, end);
-  }
-
-  /** Returns the unfinished last line with a line break added, or an empty text if every line is complete. */
-  end(): string {
-    return this.rest === '' ? '' : `${this.rest}\n`;
-  }
 }
 
 export interface MigrationRefusal {
