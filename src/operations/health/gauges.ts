@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Sealer } from '../../audit/sealer.service.js';
-import { Metrics } from '../../platform/telemetry/metrics.js';
+import { Metrics, type ReadGauge } from '../../platform/telemetry/metrics.js';
 import { type DbTime, toMillis } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
@@ -13,36 +13,34 @@ import { PasswordService } from '../../users/passwords/password.service.js';
  * read when Prometheus requests the metrics.
  */
 @Injectable()
-export class Gauges implements OnModuleInit {
+export class Gauges {
   constructor(
-    private readonly metrics: Metrics,
-    private readonly passwords: PasswordService,
-    private readonly imports: ImportSummary,
-    private readonly sealer: Sealer,
-    private readonly fuse: KeyFuse,
-    private readonly readiness: Readiness,
-    @Inject(DATABASE) private readonly database: Database,
-  ) {}
-
-  onModuleInit(): void {
-    const { passwords, imports, sealer, fuse, readiness, database } = this;
-    const addSum = this.createAdder('sum');
-    const addMax = this.createAdder('max');
+    metrics: Metrics,
+    passwords: PasswordService,
+    imports: ImportSummary,
+    sealer: Sealer,
+    fuse: KeyFuse,
+    readiness: Readiness,
+    @Inject(DATABASE) database: Database,
+  ) {
+    const addMax = (name: string, help: string, read: ReadGauge): void => {
+      metrics.addGauge(name, help, read, 'max');
+    };
     addMax('rollcall_not_ready', '1 if the instance is not ready for this reason, otherwise 0.', async () => {
       const found: readonly string[] = await readiness.findReasons();
       return Object.keys(NOT_READY).map((reason) => ({ reason, value: Number(found.includes(reason)) }));
     });
-    addSum(
+    metrics.addGauge(
       'rollcall_database_connections_in_use',
       'Database connections in use.',
       () => database.usage.inUse,
     );
-    addSum(
+    metrics.addGauge(
       'rollcall_database_requests_waiting',
       'Database statements waiting for a connection.',
       () => database.usage.waiting,
     );
-    addSum(
+    metrics.addGauge(
       'rollcall_password_hashes_waiting',
       'Password hashes waiting for a free CPU core.',
       () => passwords.waiting,
@@ -72,16 +70,6 @@ export class Gauges implements OnModuleInit {
       '1 if no import completed within IMPORT_OVERDUE_HOURS or a part of a data set is overdue, otherwise 0.',
       async () => Number((await imports.readOverdue())?.isOverdue ?? false),
     );
-  }
-
-  /**
-   * Returns a function that registers a gauge.
-   * @param aggregator how to combine the values of several instances.
-   */
-  private createAdder(aggregator: 'sum' | 'max') {
-    return (name: string, help: string, read: Parameters<Metrics['addGauge']>[3]): void => {
-      this.metrics.addGauge(name, help, aggregator, read);
-    };
   }
 }
 

@@ -91,7 +91,6 @@ export class BodyBudget implements RequestObserver {
     metrics.addGauge(
       'rollcall_body_bytes',
       `Memory reserved for request bodies, in bytes. At ${IN_FLIGHT_BYTES}, further requests get 503.`,
-      'sum',
       () => this.bytes,
     );
   }

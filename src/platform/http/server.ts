@@ -307,11 +307,10 @@ export function limitConnections(server: Server, max: number, log: Log, metrics:
     log.warn('connections refused', { limit: max, refused });
   });
   const countOpen = promisify(server.getConnections.bind(server));
-  metrics.addGauge('rollcall_connections', 'Open connections.', 'sum', () => countOpen());
+  metrics.addGauge('rollcall_connections', 'Open connections.', () => countOpen());
   metrics.addGauge(
     'rollcall_connections_refused',
     'Connections refused because of MAX_CONNECTIONS.',
-    'sum',
     () => refused,
   );
 }

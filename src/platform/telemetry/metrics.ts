@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { setTimeout } from 'node:timers/promises';
 import { isObject } from '../common/json.js';
 import type { RequestObserver, RequestResult } from './observe.js';
@@ -14,6 +14,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** Value of a gauge, or its value for each value of the label `reason`. */
 type GaugeValue = number | { reason: string; value: number }[];
+export type ReadGauge = () => GaugeValue | Promise<GaugeValue>;
 
 /** Prometheus metrics of this process. Labels never contain client input, so they name routes instead of paths. */
 @Injectable()
@@ -58,12 +59,7 @@ export class Metrics implements RequestObserver {
    * Adds a gauge whose value is read on each scrape. The value is NaN if `read` fails.
    * @param aggregator how instances combine the value: `sum` if each has its own value, `max` if all read the same value.
    */
-  addGauge(
-    name: string,
-    help: string,
-    aggregator: Extract<Aggregator, 'sum' | 'max'>,
-    read: () => GaugeValue | Promise<GaugeValue>,
-  ): void {
+  addGauge(name: string, help: string, read: ReadGauge, aggregator: 'sum' | 'max' = 'sum'): void {
     const tryRead = async (): Promise<GaugeValue> => read();
     const collect = async (): Promise<void> => {
       const values = await tryRead().catch(() => Number.NaN);
