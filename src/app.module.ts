@@ -27,7 +27,7 @@ export class AppModule {
         TelemetryModule,
         HttpModule,
         DatabaseModule.forRoot(lock),
-        ImportModule, // before the users: `users/export.csv` must not match `users/:user_id`
+        ImportModule,
         AuthModule,
         UsersModule,
         ScimModule,

@@ -12,7 +12,7 @@ import {
 } from './platform/http/server.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
 import { truncateForwardedFor } from './platform/http/request-headers.js';
-import { FastExpressAdapter, indexRoutes, prioritizeLiteralRoutes } from './platform/http/express.adapter.js';
+import { FastExpressAdapter, buildRouteTree } from './platform/http/express.adapter.js';
 import { Log } from './platform/telemetry/log.js';
 import { Metrics } from './platform/telemetry/metrics.js';
 import { observeRequests } from './platform/telemetry/observe.js';
@@ -92,8 +92,7 @@ export async function createApp(
   app.setGlobalPrefix(API_PREFIX, { exclude: UNPREFIXED });
   if (isService) app.enableShutdownHooks([...SHUTDOWN_SIGNALS], { useProcessExit: true });
   await app.init();
-  prioritizeLiteralRoutes(adapter.getInstance<Express>());
-  adapter.findRoute = indexRoutes(adapter.getInstance<Express>());
+  adapter.routes = buildRouteTree(adapter.getInstance<Express>());
   if (isService) await startService(app);
   // Nest handles unknown paths only under the API prefix. This handler responds to all other unknown paths.
   app.use((request: Request, response: Response) => {
@@ -106,8 +105,7 @@ export async function createApp(
 }
 
 /**
- * Adds the documentation and starts the background work. A command needs neither. The documentation is added after the
- * API routes, because they get more requests.
+ * Adds the documentation, which Express serves, and starts the background work. A command needs neither.
  */
 async function startService(app: NestExpressApplication): Promise<void> {
   serveDocs(app);

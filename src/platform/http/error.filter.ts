@@ -5,7 +5,6 @@ import { ProblemError } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
 import { Log } from '../telemetry/log.js';
 import { toProblemDto, toProblemError } from './problem.js';
-import { findAllowedMethods } from './express.adapter.js';
 import { acceptsOnlyJson } from './request-headers.js';
 
 /** An error format that replaces problem details for one path prefix. */
@@ -38,7 +37,7 @@ export class ErrorFilter implements ExceptionFilter {
     // Ignores the disconnect of the client. An error code cannot identify this error, because a database connection can
     // also fail with ECONNRESET.
     if (thrown !== undefined && thrown === request.errored) return;
-    const error = toRoutingError(thrown, request);
+    const error = toProblemError(thrown);
     if (error.status >= 500 && error.code !== 'not_implemented')
       this.log.logFault(request.requestId, error.code, thrown);
     if (response.headersSent) {
@@ -63,20 +62,6 @@ function sendReplay({ status, headers, body }: StoredResponse, response: Respons
   if (body !== '' && !response.hasHeader('Content-Type'))
     response.set('Content-Type', 'application/json; charset=utf-8');
   response.set(headers).end(body);
-}
-
-/**
- * Converts a thrown value to a problem. If the path exists only with other methods, the problem is
- * `method_not_allowed`.
- */
-function toRoutingError(thrown: unknown, request: Request): ProblemError {
-  const error = toProblemError(thrown);
-  if (thrown instanceof ProblemError || error.status >= 500) return error; // the route was found and threw this error
-  const methods = findAllowedMethods(request);
-  if (methods.length === 0 || methods.includes(request.method)) return error;
-  const allow = methods.join(', ');
-  const detail = `This path does not support ${request.method}. Use ${allow}.`;
-  return new ProblemError('method_not_allowed', detail, { headers: { Allow: allow } });
 }
 
 export interface StoredResponse {

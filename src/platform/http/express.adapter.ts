@@ -1,4 +1,4 @@
-import { NotFoundException, StreamableFile } from '@nestjs/common';
+import { BadRequestException, NotFoundException, StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type Request, type Response, request as expressRequest } from 'express';
 import {
@@ -11,6 +11,7 @@ import {
 import { ProblemError } from '../common/errors.js';
 import { getPath } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
+import { getOrCreate } from '../common/maps.js';
 import { LOCAL_USER_HEADER, toUnixAddress, normalizeAddress } from './request-headers.js';
 import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, addEncodingToVary } from './server.js';
 import { closeIfBodyUnread } from './body-reader.js';
@@ -48,8 +49,8 @@ export class FastExpressAdapter extends ExpressAdapter {
   private startup: Promise<unknown> | undefined;
   /** Sends the response to a rejected request. Until it is set, such a request gets no response. */
   sendError: SendError = (_error, _request, response) => response.destroy();
-  /** Finds the route of a request faster than Express. Until it is set, Express finds every route. */
-  findRoute: RouteFinder = () => undefined;
+  /** The routes of the service. Until they are set, Express finds every route. */
+  routes = new RouteTree();
   private getAddress: (request: Request) => string | undefined = getPeerAddress;
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
 
@@ -158,17 +159,28 @@ export class FastExpressAdapter extends ExpressAdapter {
   }
 
   /**
-   * Runs the route of a request, and sets the Express properties that this service uses. Passes a request that the
-   * index does not find to Express.
+   * Runs the route of a request, and sets the Express properties that this service uses. Passes other requests to
+   * Express, which serves the files of Swagger UI.
    */
   private route(request: Request, response: Response): void {
-    const found = this.findRoute(request);
-    if (!found) return void this.getInstance<Express>()(request, response);
-    const next = (error: unknown = new NotFoundException()) => void this.sendError(error, request, response);
-    request.res = response;
-    request.originalUrl = request.url;
-    request.params = found.params;
-    found.route.dispatch(request, response, next);
+    const sendError = (error: unknown = new NotFoundException()): void => {
+      this.sendError(error, request, response);
+    };
+    const { url, method } = request;
+    const path = url.startsWith('/') ? getPath(request) : (URL.parse(url)?.pathname ?? url);
+    const segments = path.split('/');
+    const found = this.routes.find(segments);
+    const route = found?.routes.get(method);
+    const params = route && decodeParams(route, segments);
+    if (!found) this.getInstance<Express>()(request, response);
+    else if (!route) sendError(createMethodError(method, found));
+    else if (!params) sendError(new BadRequestException());
+    else {
+      request.params = params;
+      request.res = response;
+      request.originalUrl = url;
+      route.dispatch(request, response, sendError);
+    }
   }
 
   override async close(): Promise<void> {
@@ -201,110 +213,75 @@ interface Route {
   dispatch(request: Request, response: Response, next: (error?: unknown) => void): void;
 }
 
-interface Layer {
-  match(path: string): boolean;
-  route: Route;
-}
+/** Segment of the tree for `:name`, which matches one segment, and for `*name`, which matches all further segments. */
+const PARAMETER = ':';
+const WILDCARD = '*';
 
 /**
- * Returns the methods that the path of a request supports, in upper case. Returns an empty list for an unknown path.
+ * The routes by the segments of their paths. A literal segment takes precedence over a parameter, for every method:
+ * `/users/me` never matches `/users/:user_id`. Express would compare each request with most routes.
  */
-export function findAllowedMethods(request: Request): string[] {
-  const path = getPath(request);
-  const served = getRoutes(request.app).filter((layer) => matchesPath(layer, path));
-  const names = served.flatMap(({ route }) => Object.keys(route.methods));
-  const methods = new Set(names.map((name) => name.toUpperCase()));
-  if (methods.has('GET')) methods.add('HEAD');
-  return [...methods].sort();
-}
+class RouteTree {
+  /** Routes of the path that ends here, by method in upper case. */
+  readonly routes = new Map<string, Route>();
+  private readonly children = new Map<string, RouteTree>();
 
-/**
- * Gives literal routes precedence over routes with parameters, for every method: `/users/me` never matches
- * `/users/:user_id`. Call it after the last route is added.
- */
-export function prioritizeLiteralRoutes(app: Express): void {
-  const layers = getRoutes(app);
-  const paths = layers.map(({ route }) => route.path);
-  for (const layer of layers) {
-    const closer = paths.filter((path) => isMoreSpecific(path, layer.route.path));
-    if (closer.length === 0) continue;
-    const taken = new RegExp(`^(?:${[...new Set(closer)].map(toPattern).join('|')})/?$`, 'i');
-    const match = layer.match.bind(layer);
-    layer.match = (path) => !taken.test(path) && match(path);
+  getOrAddChild(segment: string): RouteTree {
+    const isVariable = segment.startsWith(PARAMETER) || segment.startsWith(WILDCARD);
+    return getOrCreate(this.children, isVariable ? segment.charAt(0) : segment, () => new RouteTree());
+  }
+
+  /** Returns the part of the tree for a path, if a route has this path. Ignores a slash at the end of the path. */
+  find(segments: readonly string[], at = 0): RouteTree | undefined {
+    const segment = segments[at] ?? '';
+    if (segment === '' && at >= segments.length - 1) return this.routes.size > 0 ? this : undefined;
+    return (
+      this.children.get(segment)?.find(segments, at + 1) ??
+      (segment === '' ? undefined : this.children.get(PARAMETER)?.find(segments, at + 1)) ??
+      this.children.get(WILDCARD)
+    );
   }
 }
 
-/**
- * Returns true if `widerPath` matches every path that `path` matches, and has a parameter where `path` has a literal.
- */
-function isMoreSpecific(path: string, widerPath: string): boolean {
-  const [own, others] = [path.split('/'), widerPath.split('/')];
-  if (own.length !== others.length) return false;
-  const differing = own.filter((part, index) => part !== others[index] && !isParameter(part));
-  return differing.length > 0 && own.every((part, at) => part === others[at] || isParameter(others[at]));
-}
-
-const isParameter = (part = ''): boolean => part.startsWith(':');
-
-const toPattern = (path: string): string =>
-  path
-    .split('/')
-    .map((part) => (isParameter(part) ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    .join('/');
-
-type RouteFinder = (request: Request) => { route: Route; params: Record<string, string> } | undefined;
-
-/** Matches a path that needs no decoding. No route has more than eight segments. */
-const PLAIN_PATH = /^(?:\/[\w.~-]+){1,8}(?=\?|$)/;
-
-/**
- * Creates an index of the routes, because Express compares each request with most routes. Express handles requests that
- * the index does not find: HEAD requests, encoded paths, and parameters that equal a literal segment of any route.
- * Must be called after `prioritizeLiteralRoutes` and before middleware is added, because the index contains only
- * routes.
- */
-export function indexRoutes({ router }: Express): RouteFinder {
-  const literals = new Set<string>();
-  const index = new Map<string, { route: Route; names: string[] }>();
-  for (const { route } of getRoutes({ router })) {
-    const segments = route.path.split('/');
-    const names = segments.filter(isParameter).map((segment) => segment.slice(1));
-    for (const segment of segments) if (!isParameter(segment)) literals.add(segment.toLowerCase());
-    const shape = segments.map((segment) => (isParameter(segment) ? ':' : segment)).join('/');
-    for (const method in route.methods) index.set(`${method.toUpperCase()}/${shape}`, { route, names });
-  }
-  return ({ method, url }) => {
-    let shape = method;
-    const values: string[] = [];
-    for (const segment of PLAIN_PATH.exec(url)?.[0].split('/') ?? []) {
-      const isLiteral = literals.has(segment.toLowerCase());
-      if (!isLiteral) values.push(segment);
-      shape += isLiteral ? `/${segment}` : '/:';
-    }
-    const found = index.get(shape);
-    const entries = found?.names.map((name, at) => [name, values[at] ?? ''] as const) ?? [];
-    return found && { route: found.route, params: Object.fromEntries(entries) };
-  };
-}
-
-function getRoutes({ router }: Pick<Express, 'router'>): Layer[] {
+/** Creates the tree of the routes that have been added so far. */
+export function buildRouteTree({ router }: Express): RouteTree {
+  const tree = new RouteTree();
   const layers: unknown[] = router.stack;
-  return layers.filter(isRoute);
+  for (const route of layers.map((layer) => isObject(layer) && layer['route']).filter(isRoute)) {
+    const segments = route.path.replace(/\/$/, '').split('/');
+    const { routes } = segments.reduce((parent, segment) => parent.getOrAddChild(segment), tree);
+    for (const method in route.methods) routes.set(method.toUpperCase(), route);
+    if (route.methods['get']) routes.set('HEAD', route);
+  }
+  return tree;
 }
 
 /**
  * Returns true for a route of this service. Nest's own layers serve every method, so the method TRACE identifies them.
  */
-function isRoute(value: unknown): value is Layer {
-  if (!isObject(value) || typeof value['match'] !== 'function' || !isObject(value['route'])) return false;
-  const { path, methods } = value['route'];
+function isRoute(value: unknown): value is Route {
+  if (!isObject(value)) return false;
+  const { path, methods } = value;
   return typeof path === 'string' && isObject(methods) && !('trace' in methods);
 }
 
-function matchesPath(layer: Layer, path: string): boolean {
+/** Decodes the parameters of a path. Returns undefined for malformed percent-encoding. */
+function decodeParams({ path }: Route, segments: readonly string[]): Request['params'] | undefined {
+  const params: Request['params'] = {};
   try {
-    return layer.match(path);
+    for (const [at, segment] of path.split('/').entries()) {
+      const name = segment.slice(1);
+      if (segment.startsWith(PARAMETER)) params[name] = decodeURIComponent(segments[at] ?? '');
+      if (segment.startsWith(WILDCARD)) params[name] = segments.slice(at).map(decodeURIComponent);
+    }
+    return params;
   } catch {
-    return true; // the path matches, but a parameter has malformed percent-encoding
+    return undefined;
   }
+}
+
+function createMethodError(method: string, { routes }: RouteTree): ProblemError {
+  const allow = [...routes.keys()].sort().join(', ');
+  const detail = `This path does not support ${method}. Use ${allow}.`;
+  return new ProblemError('method_not_allowed', detail, { headers: { Allow: allow } });
 }
