@@ -7,8 +7,6 @@ import type { RequestObserver, RequestResult } from './observe.js';
 
 /** Minimum time between two renderings. */
 const RENDER_MILLIS = 1000;
-/** Maximum number of series for requests. Further combinations of method, route and status count as route `other`. */
-const MAX_SERIES = 1000;
 /** Methods with series of their own. The HTTP parser accepts many more. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -44,8 +42,6 @@ export class Metrics implements RequestObserver {
     labelNames: ['kind', 'profile'],
     registers: [this.registry],
   });
-  /** Series by their labels, cached because the look-up in prom-client costs more than recording a value. */
-  private readonly cachedSeries = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   /** Renders the metrics as text. In a cluster, each instance sets a function that renders the metrics of all instances. */
   renderText = (): Promise<string> => this.registry.metrics();
   private nextText: Promise<string> | undefined;
@@ -85,14 +81,7 @@ export class Metrics implements RequestObserver {
   onRequestEnd(request: Request, _response: Response, ms: number, outcome: RequestResult): void {
     const route: unknown = request.route;
     const name = isObject(route) && typeof route['path'] === 'string' ? route['path'] : 'none';
-    const key = `${request.method} ${outcome} ${name}`;
-    let series = this.cachedSeries.get(key);
-    if (!series) {
-      const isFull = this.cachedSeries.size >= MAX_SERIES;
-      const method = METHODS.has(request.method) ? request.method : 'other';
-      series = this.requests.labels(method, isFull ? 'other' : name, String(outcome));
-      if (!isFull) this.cachedSeries.set(key, series);
-    }
-    series.observe(ms / 1000);
+    const method = METHODS.has(request.method) ? request.method : 'other';
+    this.requests.labels(method, name, String(outcome)).observe(ms / 1000);
   }
 }
