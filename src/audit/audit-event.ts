@@ -1,7 +1,7 @@
 import type { FieldChange } from '../platform/common/field-changes.js';
 import type { DbTime } from '../platform/common/time.js';
-import { parse, stringify, v7 as uuidv7 } from 'uuid';
-import { sha256 } from '../platform/common/secrets.js';
+import { hash } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
 
 /** All audited actions. docs/operator.md describes when each one is recorded, and a test compares both lists. */
 export const ACTIONS = [
@@ -113,8 +113,5 @@ export const MINUTE_MILLIS = 60_000;
  */
 export function createMinuteId(eventKey: string, millis: number): string {
   const minute = millis - (millis % MINUTE_MILLIS);
-  const bytes = parse(toFirstId(minute));
-  const digest = Buffer.from(sha256(eventKey), 'hex');
-  for (let at = 9; at < bytes.length; at++) bytes[at] = digest[at] ?? 0; // bytes 0 to 8 contain the time, version and variant
-  return stringify(bytes);
+  return uuidv7({ msecs: minute, random: hash('sha256', eventKey, 'buffer') });
 }
