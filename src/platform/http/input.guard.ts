@@ -43,16 +43,9 @@ export const Accepts = Reflector.createDecorator<AcceptedInput | undefined>();
 
 export const readAccepted = createDecoratorReader(Accepts);
 
-/**
- * Returns a function that reads the value of a decorator of a route or controller. It reads each value only once,
- * because Nest's `Reflector` searches several maps and the prototypes of the function.
- */
+/** Returns a function that reads the value of a decorator of a route or controller. */
 export function createDecoratorReader<T>(decorator: ReflectableDecorator<never, T>) {
-  const values = new Map<object, T | undefined>();
-  return (target: object): T | undefined => {
-    if (!values.has(target)) values.set(target, Reflect.getMetadata(decorator.KEY, target) as T | undefined);
-    return values.get(target);
-  };
+  return (target: object) => Reflect.getMetadata(decorator.KEY, target) as T | undefined;
 }
 
 export const CheckedQuery = createParamDecorator(
