@@ -15,21 +15,7 @@ export function toDbTime(time: Date | string): DbTime {
 }
 
 export function now(): DbTime {
-  return toDbTime(isoNow());
-}
-
-let second = Number.NaN;
-let textOfSecond = '';
-
-/** Returns the current time in ISO 8601 with milliseconds and `Z`. */
-export function isoNow(): string {
-  const millis = Date.now();
-  const ofSecond = millis % 1000;
-  if (millis - ofSecond !== second) {
-    second = millis - ofSecond;
-    textOfSecond = new Date(second).toISOString().slice(0, -4);
-  }
-  return `${textOfSecond}${String(ofSecond).padStart(3, '0')}Z`;
+  return toDbTime(new Date());
 }
 
 export function isDbTime(text: string): boolean {

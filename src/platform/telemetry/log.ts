@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { Env } from '../config/env.js';
 import { errorCodeOf, rootErrorOf } from '../common/errors.js';
 import { maskSecrets } from '../common/secrets.js';
 import { replaceHidden } from '../common/text.js';
-import { isoNow } from '../common/time.js';
 import { type RequestObserver, type RequestResult, getPath } from './observe.js';
 
 /** Maximum characters of one write. Writes of this size stay atomic in a pipe that several instances share. */
@@ -159,7 +158,7 @@ export class Log implements RequestObserver {
   constructor({ LOG_LEVEL: level, WORKERS }: Env) {
     const base = WORKERS > 1 ? { pid: process.pid } : null; // the process id identifies the instance
     this.baseFields = base ? `"pid":${base.pid},` : '';
-    const options = { level, base, timestamp: () => `,"time":"${isoNow()}"` };
+    const options = { level, base, timestamp: stdTimeFunctions.isoTime };
     this.pino = pino(options, {
       write: (line) => {
         this.add(`${replaceHidden(maskSecrets(line.slice(0, -1)))}\n`);
@@ -180,7 +179,7 @@ export class Log implements RequestObserver {
   logRequest(fields: ReturnType<typeof toRequestFields>): void {
     if (!this.pino.isLevelEnabled('info')) return;
     const json = JSON.stringify(fields).slice(1, -1);
-    this.add(`{"level":30,"time":"${isoNow()}",${this.baseFields}${json},"msg":"request"}\n`);
+    this.add(`{"level":30,"time":"${new Date().toISOString()}",${this.baseFields}${json},"msg":"request"}\n`);
   }
 
   /** Logs an error with its stack but without its message, because a driver's message may quote values. */
