@@ -1,14 +1,9 @@
 import { Command, Option } from 'commander';
 import { SHUTDOWN_SIGNALS } from '../platform/common/signals.js';
-import { ENTRA } from './replays/entra.js';
-import { MIDPOINT } from './replays/midpoint.js';
-import { OKTA } from './replays/okta.js';
+import { REPLAYS } from './replays/provider-steps.js';
 import { ReplayRun } from './replays/replay-run.js';
-import type { Provider, Step } from './replays/replay.js';
 import { toTable } from './output.js';
 import { KEY, KEY_FILE, type Target, readKey } from './target.js';
-
-export const REPLAYS: Record<Provider, readonly Step[]> = { entra: ENTRA, okta: OKTA, midpoint: MIDPOINT };
 
 export const createDoctorScimCommand = () =>
   new Command('scim')
@@ -23,11 +18,11 @@ export const createDoctorScimCommand = () =>
     .addOption(KEY_FILE)
     .addHelpText(
       'after',
-      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. At the end, the temporary users are' +
-        '\ndeleted for good. They do not count towards the fuse of the key.' +
-        '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 nothing done (invalid usage, no service).',
+      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. At the end, the temporary user is' +
+        '\ndeleted for good, and does not count towards the fuse of the key.' +
+        '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 nothing done (invalid usage or key, no service).',
     )
-    .action(async ({ profile, url, ...flags }: Target & { profile: Provider; url: string }) => {
+    .action(async ({ profile, url, ...flags }: Target & { profile: keyof typeof REPLAYS; url: string }) => {
       const run = new ReplayRun(url, await readKey(flags));
       const rows: string[][] = [];
       const stop = new AbortController();
