@@ -143,11 +143,8 @@ function unescape(literal: string, position: number): string {
   return text;
 }
 
-/**
- * Returns the attribute for a name in a filter, or the sub-attribute inside `[…]`. Returns `elsewhere` for an attribute
- * that only other resource types have, and undefined for an unknown name.
- */
-type NameResolver = (name: string) => AttributePath | 'elsewhere' | undefined;
+/** Returns the attribute for a name in a filter, or the sub-attribute inside `[…]`. */
+type NameResolver = (name: string) => AttributePath | undefined;
 
 /** A recursive descent parser for filters. `MAX_LEVELS` limits the recursion. */
 class FilterParser {
@@ -158,13 +155,15 @@ class FilterParser {
   private levels = 0;
   private resolveName: NameResolver;
 
-  constructor(text: string, resource: ResourceDescription, others: readonly ResourceDescription[] = []) {
+  constructor(
+    text: string,
+    private readonly resource: ResourceDescription,
+    others: readonly ResourceDescription[] = [],
+  ) {
     this.tokens = tokenize(text);
     const position = text.length + 1;
     this.end = { kind: 'end', text: 'the end', position, followsBlank: true, isApart: true };
-    this.resolveName = (name) =>
-      resource.resolvePath(name) ??
-      (others.some((other) => other.resolvePath(name)) ? 'elsewhere' : undefined);
+    this.resolveName = (name) => [resource, ...others].flatMap((each) => each.resolvePath(name) ?? [])[0];
   }
 
   /** Parses a whole filter: conditions joined by `and` and `or`, where `or` has the lowest precedence. */
@@ -254,8 +253,10 @@ class FilterParser {
     const name = this.expect('word', 'an attribute');
     const path = this.resolveName(name.text);
     if (path === undefined) throw new UnknownAttributeError('invalid_filter', name.text, name.position);
-    if (path === 'elsewhere') return this.parseUnchecked();
-    return this.peek().kind === '[' ? this.parseElementFilter(path, name) : this.parseComparison(path, name);
+    const condition =
+      this.peek().kind === '[' ? this.parseElementFilter(path, name) : this.parseComparison(path, name);
+    if (this.resource.attributes.includes(path.attribute)) return condition;
+    return condition.kind === 'not' ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
   /**
@@ -278,20 +279,6 @@ class FilterParser {
     return rest.kind === 'not'
       ? { kind: 'not', filter: toElementFilter(rest.filter) }
       : toElementFilter(rest);
-  }
-
-  /** Parses a condition on an attribute that only other resource types have, without checking the attribute. */
-  private parseUnchecked(): Filter {
-    if (this.peek().kind === '[') {
-      while (this.peek().kind !== ']' && this.peek().kind !== 'end') this.next();
-      this.expect(']', 'a closing bracket');
-      if (!isSubAttribute(this.peek())) return { kind: 'none' };
-      this.next();
-    }
-    const { op } = this.parseOperator(this.peek());
-    if (op === 'pr') return { kind: 'none' };
-    const isEmpty = isEmptyValue(this.parseValue());
-    return (op === 'ne') !== isEmpty ? { kind: 'not', filter: { kind: 'none' } } : { kind: 'none' };
   }
 
   private parseComparison(path: AttributePath, name: Token): Filter {
