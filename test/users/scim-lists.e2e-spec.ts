@@ -103,6 +103,7 @@ const FILTERS = [
   'userName ne "u01" and externalId pr',
   'meta.created gt "2020-01-01T00:00:00Z" and userName co "2"',
   'meta.lastModified lt "2020-01-01T00:00:00Z"',
+  'meta.created lt "9999-12-31T23:59:59-14:00"',
   'roles.value eq "Nobody"',
   'id sw "0"',
   'groups.value eq "00000000-0000-4000-8000-000000000000"',

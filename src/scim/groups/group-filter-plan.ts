@@ -92,8 +92,8 @@ const INDEXED: Readonly<Record<string, BuildCondition>> = {
   externalId: (op, text) => buildKeyComparison('u.external_id', op, toExactKey(text)),
   displayName: (op, text) =>
     op === 'eq' || op === 'sw' ? buildKeyComparison('u.display_name_key', op, toLoginKey(text)) : undefined,
-  'meta.created': (op, text) => buildKeyComparison('u.created', op, toBoundedTime(text)),
-  'meta.lastModified': (op, text) => buildKeyComparison('u.updated', op, toBoundedTime(text)),
+  'meta.created': (op, text) => buildKeyComparison('u.created', op, toDbTime(text)),
+  'meta.lastModified': (op, text) => buildKeyComparison('u.updated', op, toDbTime(text)),
   'members.value': (op, text, hidden) => (op === 'eq' ? toMemberCondition([text], hidden) : undefined),
 };
 
@@ -106,15 +106,6 @@ function buildKeyComparison(
   const bound = toBound(op, key, false, last);
   return bound && toClause(`(${bound.text(column)})`, ...bound.params);
 }
-
-/** Earliest time that every database engine can compare. No group is that old. */
-const FIRST_MILLIS = Date.UTC(1900, 0);
-/** Latest time that every database engine can compare. No group is that new. */
-const LAST_MILLIS = Date.UTC(9999, 0);
-
-/** Converts a time to the format of the database, limited to times that every engine can compare. */
-const toBoundedTime = (text: string): string =>
-  toDbTime(new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, Date.parse(text)))));
 
 function toMemberCondition(ids: readonly string[], hidden: ReadonlySet<string>): Clause {
   const known = ids.filter((id) => isUuid(id)).map((id) => id.toLowerCase());

@@ -355,7 +355,15 @@ function assertOperatorSuits(op: CompareOperator, leaf: Attribute, position: num
   throw toFilterError(position, `${op} cannot be used with ${leaf.path}, which is a ${leaf.type}`);
 }
 
-/** Converts a value in a filter to the type of the attribute. Times become ISO 8601 strings in UTC. */
+/** Earliest time that every database engine can compare. No resource is that old. */
+const FIRST_MILLIS = Date.UTC(1900, 0);
+/** Latest time that every database engine can compare. No resource is that new. */
+const LAST_MILLIS = Date.UTC(9999, 0);
+
+/**
+ * Converts a value in a filter to the type of the attribute. Times become ISO 8601 strings in UTC, from `FIRST_MILLIS`
+ * to `LAST_MILLIS`.
+ */
 function convertValue({ type, path }: Attribute, { text, position }: Token): string | boolean {
   if (type === 'boolean') {
     const word = text.toLowerCase();
@@ -364,6 +372,7 @@ function convertValue({ type, path }: Attribute, { text, position }: Token): str
   }
   if (type !== 'dateTime') return text;
   const instant = parseInstant(text);
-  if (instant !== undefined) return new Date(instant).toISOString();
+  if (instant !== undefined)
+    return new Date(Math.min(LAST_MILLIS, Math.max(FIRST_MILLIS, instant))).toISOString();
   throw toFilterError(position, `${path} must be compared with a time such as "2026-01-31T12:00:00Z"`);
 }

@@ -117,8 +117,7 @@ function planPart(filter: Filter, roles: RoleCatalogue): Match | undefined {
 }
 
 function findStatus(filter: Filter): UserStatus | undefined {
-  if (filter.kind !== 'compare' || filter.op !== 'eq' || filter.path.attribute.name !== 'active')
-    return undefined;
+  if (filter.kind !== 'compare' || filter.path.attribute.name !== 'active') return undefined;
   return filter.value === true ? 'Active' : 'Blocked';
 }
 
@@ -164,8 +163,8 @@ function buildValueMatch(
   { op, value }: CompareFilter,
   isExact: boolean,
 ): Match | undefined {
-  if (typeof value !== 'string' || (op !== 'eq' && op !== 'sw' && attribute !== 'emails')) return undefined;
-  const key = toAttributeKey(value);
+  if (op !== 'eq' && op !== 'sw' && attribute !== 'emails') return undefined;
+  const key = toAttributeKey(String(value));
   const bound = toBound(op, key, false);
   if (!bound || key === '') return undefined;
   const { text, breadth } = bound;
@@ -236,9 +235,7 @@ const createNameMatchBuilder =
 const createTimeMatchBuilder =
   (column: string): BuildMatch =>
   (filter) =>
-    filter.op === 'sw'
-      ? undefined
-      : buildColumnMatch(column, toBound(filter.op, toDbTime(textOf(filter)), false));
+    buildColumnMatch(column, toBound(filter.op, toDbTime(textOf(filter)), false));
 
 /** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
 const INDEXED: Readonly<Record<string, BuildMatch>> = {
@@ -258,7 +255,7 @@ const INDEXED: Readonly<Record<string, BuildMatch>> = {
   displayName: (filter) => buildValueMatch('displayName', filter, true),
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => buildValueMatch('employeeNumber', filter, false),
   [`${ENTERPRISE_SCHEMA}:department`]: (filter) => buildValueMatch('department', filter, false),
-  active: (filter) => (filter.op === 'eq' ? buildActiveMatch(filter.value === true) : undefined),
+  active: ({ value }) => buildActiveMatch(value === true),
   'roles.value': buildRoleMatch,
   [`${ENTERPRISE_SCHEMA}:manager.value`]: buildManagerMatch,
   'groups.value': buildGroupMatch,
