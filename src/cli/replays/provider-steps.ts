@@ -34,6 +34,16 @@ const MAIL = '{name}@example.org';
 const USER = '/Users/{user}';
 const GROUP = '/Groups/{group}';
 const MEMBERS = [{ value: '{user}' }];
+const NEW_USER = {
+  schemas: [USER_SCHEMA],
+  externalId: '{name}',
+  userName: MAIL,
+  active: true,
+  displayName: 'Provisioning Test',
+  name: { familyName: 'Test', givenName: 'Provisioning' },
+  emails: [{ primary: true, type: 'work', value: MAIL }],
+};
+const NEW_GROUP = { schemas: [GROUP_SCHEMA], displayName: '{name}' };
 const NONE_FOUND = { totalResults: 0 };
 const USER_FOUND = { totalResults: 1, Resources: [{ id: '{user}' }] };
 const GROUP_FOUND = { totalResults: 1, Resources: [{ id: '{group}' }] };
@@ -77,13 +87,8 @@ const ENTRA: readonly Step[] = [
   buildCreateStep(
     'user',
     {
+      ...NEW_USER,
       schemas: [USER_SCHEMA, ENTERPRISE_SCHEMA],
-      externalId: '{name}',
-      userName: MAIL,
-      active: true,
-      displayName: 'Provisioning Test',
-      emails: [{ primary: true, type: 'work', value: MAIL }],
-      name: { formatted: 'Provisioning Test', familyName: 'Test', givenName: 'Provisioning' },
       [ENTERPRISE_SCHEMA]: { employeeNumber: '4711', department: 'Quality' },
     },
     { userName: MAIL, active: true, [ENTERPRISE_SCHEMA]: { department: 'Quality' } },
@@ -117,11 +122,7 @@ const ENTRA: readonly Step[] = [
     '/Groups?excludedAttributes=members&filter=displayName eq "{name}"',
     NONE_FOUND,
   ),
-  buildCreateStep(
-    'group',
-    { schemas: [GROUP_SCHEMA], externalId: '{name}', displayName: '{name}' },
-    { displayName: '{name}', members: null },
-  ),
+  buildCreateStep('group', { ...NEW_GROUP, externalId: '{name}' }, { displayName: '{name}', members: null }),
   buildPatchStep('group: add a member', GROUP, [
     { op: 'Add', path: 'members', value: [{ $ref: null, value: '{user}' }] },
   ]),
@@ -136,18 +137,6 @@ const ENTRA: readonly Step[] = [
   ...DELETE_USER,
 ];
 
-const buildOktaUser = (active: boolean, givenName: string): { readonly [key: string]: Json } => ({
-  schemas: [USER_SCHEMA],
-  userName: MAIL,
-  name: { givenName, familyName: 'Test' },
-  emails: [{ primary: true, value: MAIL, type: 'work' }],
-  displayName: `${givenName} Test`,
-  locale: 'en-US',
-  externalId: '{name}',
-  groups: [],
-  active,
-});
-
 /**
  * Requests as Okta sends them: PUT with the complete user, PATCH of `active` without a path, and a placeholder as password.
  */
@@ -160,7 +149,7 @@ const OKTA: readonly Step[] = [
   ),
   buildCreateStep(
     'user',
-    { ...buildOktaUser(true, 'Provisioning'), password: '1mz050nq' },
+    { ...NEW_USER, locale: 'en-US', groups: [], password: '1mz050nq' },
     { userName: MAIL, active: true, displayName: 'Provisioning Test', password: null },
   ),
   {
@@ -168,14 +157,14 @@ const OKTA: readonly Step[] = [
     method: 'POST',
     path: '/Users',
     status: 409,
-    body: { ...buildOktaUser(true, 'Provisioning'), externalId: '{name}.2' },
+    body: { ...NEW_USER, externalId: '{name}.2' },
     answer: { scimType: 'uniqueness', status: '409' },
   },
   buildPutStep(
     'update: PUT of the complete user',
     USER,
-    { ...buildOktaUser(true, 'Pro'), id: '{user}', meta: { resourceType: 'User' } },
-    { id: '{user}', active: true, name: { givenName: 'Pro', familyName: 'Test' } },
+    { ...NEW_USER, id: '{user}', title: 'Tester', groups: [], meta: { resourceType: 'User' } },
+    { id: '{user}', active: true, title: 'Tester' },
   ),
   buildPatchStep('disable: PATCH without a path', USER, [{ op: 'replace', value: { active: false } }], {
     active: false,
@@ -190,7 +179,7 @@ const OKTA: readonly Step[] = [
   ),
   buildCreateStep(
     'group',
-    { schemas: [GROUP_SCHEMA], displayName: '{name}', members: [{ value: '{user}', display: MAIL }] },
+    { ...NEW_GROUP, members: [{ value: '{user}', display: MAIL }] },
     { displayName: '{name}', members: MEMBERS },
   ),
   buildPatchStep(
@@ -219,30 +208,26 @@ const MIDPOINT: readonly Step[] = [
   buildCreateStep(
     'user',
     {
+      ...NEW_USER,
       schemas: [USER_SCHEMA, ENTERPRISE_SCHEMA],
-      userName: '{name}',
-      externalId: '{name}',
-      name: { givenName: 'Provisioning', familyName: 'Test' },
-      emails: [{ value: MAIL, type: 'work', primary: true }],
       title: 'Tester',
-      active: true,
       [ENTERPRISE_SCHEMA]: { costCenter: '4130' },
     },
-    { userName: '{name}', active: true },
+    { userName: MAIL, active: true },
   ),
   {
     title: 'match by /.search',
     method: 'POST',
     path: '/Users/.search',
     status: 200,
-    body: { schemas: [SEARCH_MESSAGE], filter: 'userName eq "{name}"', startIndex: 1, count: 20 },
+    body: { schemas: [SEARCH_MESSAGE], filter: `userName eq "${MAIL}"`, startIndex: 1, count: 20 },
     answer: USER_FOUND,
   },
   buildPutStep(
     'disable: PUT with only some attributes',
     USER,
     { schemas: [USER_SCHEMA], active: false, name: { givenName: 'Pro', familyName: 'Test' } },
-    { userName: '{name}', active: false, title: 'Tester', [ENTERPRISE_SCHEMA]: { costCenter: '4130' } },
+    { userName: MAIL, active: false, title: 'Tester', [ENTERPRISE_SCHEMA]: { costCenter: '4130' } },
   ),
   buildPatchStep(
     'update: PATCH with paths',
@@ -253,7 +238,7 @@ const MIDPOINT: readonly Step[] = [
     ],
     { active: true, [ENTERPRISE_SCHEMA]: null },
   ),
-  buildCreateStep('group', { schemas: [GROUP_SCHEMA], displayName: '{name}' }, { displayName: '{name}' }),
+  buildCreateStep('group', NEW_GROUP, { displayName: '{name}' }),
   buildPutStep(
     'group: PUT of members',
     GROUP,
