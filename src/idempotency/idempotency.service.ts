@@ -33,8 +33,8 @@ class IdempotentRequest implements RepeatableRequest {
   private readonly guardHeaders: ReadonlySet<string> = new Set(this.response.getHeaderNames());
   private readonly hasFile = this.request.content === PENDING;
   private hasExpiredRow = false;
-  /** MAC of `content`. It is cached, because each part of a Bulk request needs the same MAC. */
-  private cachedMac: { content: unknown; mac: string } | undefined;
+  /** MAC of the request. It is cached, because each part of a Bulk request needs the same MAC. */
+  private cachedMac: string | undefined;
   private heldTransaction: HeldTransaction | undefined;
   private commitCallbacks: (() => void | Promise<void>)[] = [];
   private rollbackCallbacks: (() => Promise<void>)[] = [];
@@ -91,6 +91,7 @@ class IdempotentRequest implements RepeatableRequest {
 
   async setContent(content: unknown): Promise<void> {
     this.request.content = content;
+    this.cachedMac = undefined;
     await this.assertFirstRequest();
   }
 
@@ -108,7 +109,11 @@ class IdempotentRequest implements RepeatableRequest {
       if ('error' in handled) throw handled.error;
       return handled.body;
     } catch (error) {
-      await this.assertNoStoredResponse();
+      // An equal request may have stored its response, or this request did if its commit took effect and still reported
+      // an error. The original error is more important than other errors of this look-up.
+      await this.assertFirstRequest().catch((found: unknown) => {
+        if (found instanceof ReplayedResponseError) throw found;
+      });
       throw error;
     }
   }
@@ -173,24 +178,12 @@ class IdempotentRequest implements RepeatableRequest {
       throw createUnavailableError('A concurrent request prevented this change. Send the file again.', 1);
   }
 
-  /**
-   * Throws a ReplayedResponseError if a response is already stored. An equal request may have stored it, or this request
-   * did if its commit took effect and still reported an error. Ignores other errors, because the caller rethrows the
-   * original error.
-   */
-  private async assertNoStoredResponse(): Promise<void> {
-    try {
-      await this.assertFirstRequest();
-    } catch (found) {
-      if (found instanceof ReplayedResponseError) throw found;
-    }
-  }
-
+  /** Returns the MAC of the request, with the `Idempotency-Key` as secret. */
   private getMac(): string {
     const { key, method, url, content } = this.request;
-    if (this.cachedMac && this.cachedMac.content === content) return this.cachedMac.mac;
-    this.cachedMac = { content, mac: computeRequestMac(key, [method, url, content]) };
-    return this.cachedMac.mac;
+    return (this.cachedMac ??= createHmac('sha256', key)
+      .update(JSON.stringify([method, url, content]))
+      .digest('hex'));
   }
 
   private collectHeaders(): StoredResponse['headers'] {
@@ -206,11 +199,6 @@ const computeExpiryCutoff = (): string => addSeconds(now(), -RETENTION_SECONDS);
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-
-/** Computes the MAC of a request, with the `Idempotency-Key` as secret. */
-function computeRequestMac(key: string, request: unknown): string {
-  return createHmac('sha256', key).update(JSON.stringify(request)).digest('hex');
-}
 
 /**
  * Encrypts a response, so that only a client with its `Idempotency-Key` can read it (ADR 16). Uses AES-256-GCM with a
