@@ -207,10 +207,8 @@ export class ResourceDescription {
   readonly extensions: readonly Schema[];
   /** All top-level attributes: common attributes, core attributes and attributes of extensions. */
   readonly attributes: readonly Attribute[];
-  /** The top-level attributes in a response if the request selects no attributes. */
-  readonly shownByDefault: readonly Attribute[];
+  private readonly schemas: readonly Schema[];
   private readonly byName = new Map<string, Attribute>();
-  private readonly byUrn: ReadonlyMap<string, Schema>;
 
   /**
    * @param endpoint path below `/scim/v2`, such as `/Users`
@@ -226,10 +224,8 @@ export class ResourceDescription {
     const shared = common.map((definition) => new Attribute(definition, undefined));
     this.schema = describeSchema(core, undefined);
     this.extensions = extensions.map((extension) => describeSchema(extension, extension.urn));
-    const schemas = [this.schema, ...this.extensions];
-    this.byUrn = new Map(schemas.map((schema) => [schema.urn.toLowerCase(), schema]));
-    this.attributes = [...shared, ...schemas.flatMap(({ attributes }) => attributes)];
-    this.shownByDefault = this.attributes.filter(({ returned }) => /^(always|default)$/.test(returned));
+    this.schemas = [this.schema, ...this.extensions];
+    this.attributes = [...shared, ...this.schemas.flatMap(({ attributes }) => attributes)];
     for (const attribute of this.attributes) {
       this.byName.set(attribute.path.toLowerCase(), attribute);
       if (attribute.schema === undefined)
@@ -251,7 +247,7 @@ export class ResourceDescription {
   }
 
   findSchema(urn: string): Schema | undefined {
-    return this.byUrn.get(urn.toLowerCase());
+    return this.schemas.find((schema) => schema.urn.toLowerCase() === urn.toLowerCase());
   }
 
   /**

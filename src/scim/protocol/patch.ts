@@ -244,7 +244,10 @@ export function applySteps(
     const before = attribute.getValue(state);
     compared +=
       (filter ? countComparisons(filter) : countSignatures(step)) * Math.max(1, objectsOf(before).length);
-    if (compared > MAX_COMPARISONS) throw createTooManyComparisonsError();
+    if (compared > MAX_COMPARISONS) {
+      const detail = `The operations would make more than ${MAX_COMPARISONS} comparisons with elements of lists.`;
+      throw new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
+    }
     if (attribute.multiValued) touched.add(attribute);
     const after = attribute.multiValued
       ? changeList(before, step, countDeviation)
@@ -275,11 +278,6 @@ export function assertRequiredKept(resource: ScimObject, steps: readonly PatchSt
     if (isPartRemoved || (attribute.required && attribute.getValue(resource) === undefined))
       throw new ProblemError('mutability', `${(sub ?? attribute).path} is required and cannot be removed.`);
   }
-}
-
-function createTooManyComparisonsError(): ProblemError {
-  const detail = `The operations would make more than ${MAX_COMPARISONS} comparisons with elements of lists.`;
-  return new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
 }
 
 function changeSingleValue(before: ScimValue | undefined, step: PatchStep): ScimValue | undefined {

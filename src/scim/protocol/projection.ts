@@ -37,10 +37,7 @@ export class Projection {
     if (this.requested && this.excluded) {
       throw new ProblemError('invalid_value', 'attributes and excludedAttributes cannot be used together.');
     }
-    this.shown =
-      this.requested || this.excluded
-        ? description.attributes.filter((attribute) => this.isIncluded(attribute))
-        : description.shownByDefault;
+    this.shown = description.attributes.filter((attribute) => this.isIncluded(attribute));
   }
 
   /** Returns true if the response contains the top-level attribute, or at least one of its sub-attributes. */
