@@ -61,9 +61,7 @@ export class ScimGroups {
     const { resource, errors } = await this.readBody(body, caller);
     const sent = toSentGroup(resource);
     const fields = this.validate(sent, errors);
-    const members =
-      sent.members &&
-      (await this.ignoreHiddenOperators(await MemberChange.createReplacement(sent.members), caller));
+    const members = sent.members && (await this.replaceMembers(sent.members, caller));
     return this.groups.create(fields, members, caller);
   }
 
@@ -90,9 +88,7 @@ export class ScimGroups {
         errors,
       );
     const ids = sent.members ?? (unassigned.has('members') ? [] : undefined);
-    const toMembers =
-      ids &&
-      (async (tx: Sql) => this.ignoreHiddenOperators(await MemberChange.createReplacement(ids), caller, tx));
+    const toMembers = ids && ((tx: Sql) => this.replaceMembers(ids, caller, tx));
     const change = { toFields, ifVersions, ...(toMembers && { toMembers }) };
     return this.groups.change(this.resources.group.parseId(id), change, caller);
   }
@@ -146,6 +142,10 @@ export class ScimGroups {
       external_id: value.externalId ?? '',
       ...(roles && { roles: valid.roles ?? [] }),
     };
+  }
+
+  private async replaceMembers(ids: readonly string[], caller: Caller, sql?: Sql): Promise<MemberChange> {
+    return this.ignoreHiddenOperators(await MemberChange.createReplacement(ids), caller, sql);
   }
 
   /** Prevents a key without the scope `webmasters` from adding or removing local operators. */
