@@ -126,7 +126,8 @@ export class GroupRepository {
   }
 
   async addMembers(tx: Sql, group: string, users: readonly string[]): Promise<void> {
-    await insertRows(tx, GroupMemberEntity, toMemberships(group, users));
+    const memberships = users.map((user_uuid) => ({ group_uuid: group, user_uuid }));
+    await insertRows(tx, GroupMemberEntity, memberships);
   }
 
   /** @param users at most a few hundred. */
@@ -154,6 +155,3 @@ export class GroupRepository {
  */
 const buildMembersWhere = (sql: Sql, users: readonly string[]): string =>
   `${indexHintOf(sql, 'ix_group_members_user')} WHERE m.user_uuid IN (${toPlaceholders(users.length)}) AND m.group_uuid = ?`;
-
-const toMemberships = (group_uuid: string, users: readonly string[]): GroupMemberEntity[] =>
-  users.map((user_uuid) => ({ group_uuid, user_uuid }));
