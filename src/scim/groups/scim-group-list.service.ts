@@ -81,7 +81,7 @@ export class ScimGroupList {
     const { rows: groups, last: lastOfMore } = matches
       ? sortPage(matches, createPositionGetter(order), order.order, window)
       : await this.searcher.readPage(conditions, order, window, total);
-    const whole = this.shouldShowMembers(query.projection)
+    const whole = query.projection.hasAttribute('members')
       ? await this.readMembers(groups)
       : groups.map((group) => ({ group, members: undefined }));
     const last = whole.length < groups.length ? whole.at(-1)?.group : lastOfMore;
@@ -105,7 +105,7 @@ export class ScimGroupList {
   ): (group: Group, sql?: Sql) => Promise<ScimObject> {
     const shown = new Projection(this.resources.group, parameters);
     return async (group, sql) => {
-      if (!this.shouldShowMembers(shown)) return shown.apply(this.toResource(group));
+      if (!shown.hasAttribute('members')) return shown.apply(this.toResource(group));
       const members = await this.members.listMembers(group.uuid, sql);
       return shown.apply(this.toResource(group, members, await this.findHiddenUsers(actor, sql)));
     };
@@ -113,10 +113,6 @@ export class ScimGroupList {
 
   locationOf({ uuid }: Group): string {
     return `${this.resources.base}/Groups/${uuid}`;
-  }
-
-  private shouldShowMembers(projection: Projection): boolean {
-    return projection.hasAttribute(this.resources.group.findAttribute('members'));
   }
 
   /**

@@ -41,8 +41,8 @@ export class Projection {
   }
 
   /** Returns true if the response contains the top-level attribute, or at least one of its sub-attributes. */
-  hasAttribute(attribute: Attribute | undefined): boolean {
-    return attribute !== undefined && this.shown.includes(attribute);
+  hasAttribute(name: string): boolean {
+    return this.shown.some(({ path }) => path === name);
   }
 
   /**

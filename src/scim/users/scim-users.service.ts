@@ -46,7 +46,7 @@ export class ScimUsers {
 
   /** Converts users to resources with the selected attributes. Reads groups only if they are selected. */
   async present(users: readonly User[], shown: Projection, sql?: Sql): Promise<ScimObject[]> {
-    const withGroups = shown.hasAttribute(this.resources.user.findAttribute('groups'));
+    const withGroups = shown.hasAttribute('groups');
     return (await this.toResources(users, withGroups, sql)).map((resource) => shown.apply(resource));
   }
 
