@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { CsvReader } from '../../src/import/file/csv-reader.js';
 import { FileError } from '../../src/import/file/file-error.js';
-import { LINE_ENDS, RecordParser } from '../../src/import/file/record-parser.js';
+import { RecordParser } from '../../src/import/file/record-parser.js';
 import { BOM, unescapeFormula, toCsvLine } from '../../src/platform/common/csv.js';
 import { ByteSource, CHUNKINGS } from '../support/data/bytes.js';
 import { createRandom } from '../support/data/random.js';
@@ -56,7 +56,7 @@ const ALPHABET = Array.from(`''=+-@＝＋－＠\t\r\n"",;| xé😀\ufeff\u2028`)
 test('the CSV parser reads random text like csv-parse, in pieces of any length', async () => {
   const random = createRandom(41);
   const parts = ['a', 'b ', '"', '""', ',', ',', '\n', '\r', '\r\n', '"a"', '"\n,"', 'é', 'x'.repeat(70_000)];
-  const options = { record_delimiter: LINE_ENDS, relax_column_count: true, skip_empty_lines: true };
+  const options = { record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true };
   for (let round = 0; round < 3_000; round++) {
     const pick = () => parts[random(parts.length - (round % 50 ? 1 : 0))];
     const text = Array.from({ length: random(24) }, pick).join('');
@@ -77,8 +77,8 @@ test('the CSV parser reads random text like csv-parse, in pieces of any length',
     let isRefused = false;
     try {
       for (const piece of ['a,b\n', text.slice(0, middle), text.slice(middle)])
-        for await (const batch of parser.parseText(piece)) rows.push(...batch.map(({ cells }) => cells));
-      for await (const batch of parser.finish()) rows.push(...batch.map(({ cells }) => cells));
+        for (const batch of parser.parseText(piece)) rows.push(...batch.map(({ cells }) => cells));
+      for (const batch of parser.finish()) rows.push(...batch.map(({ cells }) => cells));
     } catch (error) {
       isRefused = error instanceof FileError && error.code.endsWith('_quote');
     }

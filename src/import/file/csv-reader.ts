@@ -1,7 +1,7 @@
-import { parse } from 'csv-parse/sync';
 import { MAX_COLUMNS } from './columns.js';
 import { FileError } from './file-error.js';
-import { type CsvRecord, LINE_ENDS, RecordParser } from './record-parser.js';
+import { type CsvRecord, RecordParser } from './record-parser.js';
+import { RecordSplitter } from './record-splitter.js';
 import { type SkippedLines, skipLines, decodeText } from './text-decoder.js';
 
 /** Delimiters that can be detected. The first one is used if the header contains no known column name. */
@@ -90,13 +90,12 @@ export class CsvReader {
     const { encoding, delimiter, isKnownColumn, skipped } = this.options;
     const decoded = decodeText(this.readAndCountBytes(), encoding, (name) => (this.detected.encoding = name));
     const text = skipped ? skipLines(decoded, skipped) : decoded;
-    let parser: RecordParser | undefined;
     try {
       const all = await readHead(text);
       const [line = '', named] = SEPARATOR_LINE.exec(all) ?? [];
       const head = all.slice(line.length);
       this.detected.delimiter = delimiter ?? named ?? detectDelimiter(head, isKnownColumn);
-      parser = new RecordParser(this.detected.delimiter, skipped?.first);
+      const parser = new RecordParser(this.detected.delimiter, skipped?.first);
       this.lastCharacter = all.at(-1) ?? '';
       yield* parser.parseText(head);
       for await (const piece of text) {
@@ -105,7 +104,6 @@ export class CsvReader {
       }
       yield* parser.finish();
     } finally {
-      parser?.destroy();
       await text.return(undefined);
     }
   }
@@ -155,11 +153,9 @@ function detectDelimiter(head: string, isKnown: (name: string) => boolean): stri
 
 /** Returns the first records of a text, or none if they are invalid with this delimiter. */
 export function parseFirstRecords(text: string, delimiter: string, count: number): string[][] {
-  const format = { delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true };
-  try {
-    return parse(text, { ...format, to: count });
-  } catch {
-    // If no delimiter fits, the parser reports the error later.
-    return [];
-  }
+  const records: string[][] = [];
+  const { rest } = new RecordSplitter(delimiter).splitText(`${text}\n`, (cells) => {
+    if (cells.length > 0) records.push(cells);
+  });
+  return rest === '' || records.length >= count ? records.slice(0, count) : [];
 }

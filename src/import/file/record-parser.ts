@@ -1,8 +1,7 @@
-import { CsvError, Parser } from 'csv-parse';
 import type { RowError } from '../runs/import-row.js';
 import { type Column, isBlank } from './columns.js';
-import { FileError, type FileErrorCode } from './file-error.js';
-import { RecordSplitter } from './record-splitter.js';
+import { FileError } from './file-error.js';
+import { type QuoteFault, RecordSplitter } from './record-splitter.js';
 
 export interface CsvRecord {
   /**
@@ -32,8 +31,6 @@ export interface DamagedCell {
   error: RowError;
 }
 
-/** Line endings of RFC 4180 (CRLF), Unix (LF) and old Macs (CR), which one file may mix. */
-export const LINE_ENDS = ['\r\n', '\n', '\r'];
 export const MAX_ROWS = 1_000_000;
 const TOO_MANY_ROWS = `The file has more than ${MAX_ROWS} rows. Split it into several files.`;
 const NO_ROWS = 'The file has a header but no rows. Add one row per user.';
@@ -45,22 +42,26 @@ const MAX_ROW_CHARACTERS = 512 * 1024;
  */
 const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 
-/** Maximum length of text whose first record is incomplete or invalid. csv-parse takes over when the text is longer. */
-const MAX_WAITING = 64 * 1024;
-
 /** A file is rejected if at least `least` rows, and more than the fraction `share` of all rows, are mismatched. */
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Strict parser that receives the text of a file in pieces. csv-parse takes over at the first invalid or very long
- * record. A few mismatched records become failed rows, but many of them lead to the rejection of the whole file.
+ * Growth of an unfinished row after which it is read again. Reading it again for each small piece would take quadratic
+ * time.
+ */
+const REREAD_GROWTH = 1.25;
+
+/**
+ * Strict parser that receives the text of a file in pieces. A few mismatched records become failed rows, but many of
+ * them lead to the rejection of the whole file.
  */
 export class RecordParser {
   private readonly splitter = new RecordSplitter(this.delimiter);
-  private readonly parser = new CallbackParser(this.delimiter, this.addRecord.bind(this));
-  /** Text whose first record is incomplete or invalid. Undefined after csv-parse has taken over. */
-  private waiting: string | undefined = '';
-  private splitLines = 0;
+  /** Text whose first record is incomplete. */
+  private waiting = '';
+  /** Length of `waiting` at which it is read again. */
+  private nextLength = 0;
+  private lineCount = this.skippedLines;
   private records: CsvRecord[] = [];
   private fileError: FileError | undefined;
   private width = 0;
@@ -70,7 +71,6 @@ export class RecordParser {
   private mismatches = 0;
   private firstMismatch: CsvRecord | undefined;
   private last: CsvRecord | undefined;
-  private pending = 0;
 
   /** @param skippedLines number of skipped lines before the text. Line numbers include them. */
   constructor(
@@ -82,29 +82,18 @@ export class RecordParser {
    * Adds text and yields the records that are now complete.
    * @throws FileError for invalid text, after all complete records before the error were yielded.
    */
-  async *parseText(text: string): AsyncGenerator<CsvRecord[]> {
-    const rest = this.splitRecords(text);
-    const before = this.lineCount;
-    const failure = await this.parseStrictly(rest);
-    yield* this.yieldRecords(failure);
-    this.pending = rest.length + (this.lineCount === before ? this.pending : 0);
-    if (this.pending > MAX_PENDING) throw await this.createOverlongError();
-  }
-
-  /** Reads the valid records of a text. @returns the text that csv-parse must read. */
-  private splitRecords(text: string): string {
-    if (this.waiting === undefined) return text;
-    const rest = this.splitter.splitText(this.waiting + text, (cells) => {
-      this.splitLines++;
+  *parseText(text: string): Generator<CsvRecord[]> {
+    this.waiting += text;
+    if (this.waiting.length < Math.min(this.nextLength, MAX_PENDING)) return;
+    const { rest, fault } = this.splitter.splitText(this.waiting, (cells) => {
+      this.lineCount++;
       if (cells.length > 0) this.addRecord(cells);
     });
-    const isLong = rest.length > MAX_WAITING;
-    this.waiting = isLong ? undefined : rest;
-    return isLong ? rest : '';
-  }
-
-  private async parseStrictly(text: string): Promise<Error | undefined> {
-    return text === '' ? undefined : captureError((done) => this.parser.write(Buffer.from(text), done));
+    this.waiting = rest;
+    this.nextLength = rest.length * REREAD_GROWTH;
+    const line = this.lineCount + 1;
+    yield* this.yieldRecords(fault && createQuoteError(fault, line));
+    if (rest.length > MAX_PENDING) throw createLengthError(line, hasOpenQuote(rest));
   }
 
   /**
@@ -112,23 +101,16 @@ export class RecordParser {
    * @throws FileError for invalid text, a file without rows, too many mismatched records, or a last row with too few
    * cells.
    */
-  async *finish(): AsyncGenerator<CsvRecord[]> {
-    const failure = await this.parseStrictly(this.waiting ?? '');
-    yield* this.yieldRecords(failure ?? (await captureError((done) => this.parser.end(done))));
+  *finish(): Generator<CsvRecord[]> {
+    this.nextLength = 0;
+    // With a line end, only an open quote can leave a record incomplete.
+    if (this.waiting !== '') yield* this.parseText('\n');
+    if (this.waiting !== '') throw createQuoteError('unclosed_quote', this.lineCount + 1);
     if (this.width > 0 && this.rows === 0) throw new FileError('empty_file', NO_ROWS, 1);
     const { last, mismatches } = this;
     if (mismatches >= LIMITS.least && mismatches > LIMITS.share * this.rows) throw this.createMismatchError();
     if (last?.expectedCells !== undefined && last.cells.length < last.expectedCells)
       throw createShortLastLineError(last, last.expectedCells);
-  }
-
-  destroy(): void {
-    this.parser.destroy();
-  }
-
-  private get lineCount(): number {
-    const { records, empty_lines: emptyLines } = this.parser.info;
-    return this.skippedLines + this.splitLines + records + emptyLines;
   }
 
   private addRecord(cells: string[]): void {
@@ -163,14 +145,14 @@ export class RecordParser {
     return record;
   }
 
-  private *yieldRecords(failure: Error | undefined): Generator<CsvRecord[]> {
+  private *yieldRecords(quoteError: FileError | undefined): Generator<CsvRecord[]> {
     const records = this.records;
     this.records = [];
     if (this.mismatches > LIMITS.share * MAX_ROWS) throw this.createMismatchError();
     this.last = records.at(-1) ?? this.last;
     if (records.length > 0) yield records;
-    if (this.fileError) throw this.fileError;
-    if (failure) throw toFileError(failure, this.lineCount + 1);
+    const error = this.fileError ?? quoteError;
+    if (error) throw error;
   }
 
   private createMismatchError(): FileError {
@@ -182,76 +164,23 @@ export class RecordParser {
       first?.line,
     );
   }
-
-  /**
-   * Returns the error for a row that is too long. Ends the parser to find out if the cause is an unclosed quote, which
-   * csv-parse reports only at the end.
-   */
-  private async createOverlongError(): Promise<FileError> {
-    const line = this.lineCount + 1;
-    const failure = await captureError((done) => this.parser.end(done));
-    return createLengthError(line, failure instanceof CsvError && failure.code === 'CSV_QUOTE_NOT_CLOSED');
-  }
-}
-
-/**
- * Fast parser that passes each record to a callback. A stream would be slower, and the `info` option of csv-parse would
- * make parsing take 50 % longer.
- */
-class CallbackParser extends Parser {
-  constructor(
-    delimiter: string,
-    private readonly onRecord: (cells: string[]) => void,
-  ) {
-    super({ delimiter, record_delimiter: LINE_ENDS, skip_empty_lines: true, relax_column_count: true });
-    // The callbacks of `write` and `end` already report all errors, but an error event without a listener would end the
-    // process.
-    this.on('error', () => undefined);
-  }
-
-  override push(record: string[] | null): boolean {
-    if (record === null) return super.push(null);
-    this.onRecord(record);
-    return true;
-  }
 }
 
 const isTooLong = (cells: readonly string[]): boolean =>
   cells.reduce((characters, cell) => characters + cell.length, 0) > MAX_ROW_CHARACTERS;
 
-/** Calls `act` and resolves with the error that its callback receives, or with undefined. */
-function captureError(act: (done: (error?: Error | null) => void) => void): Promise<Error | undefined> {
-  return new Promise((resolve) => {
-    act((error) => {
-      resolve(error ?? undefined);
-    });
-  });
-}
+const hasOpenQuote = (text: string): boolean => text.split('"').length % 2 === 0;
 
-/** Maps an error code of csv-parse to the code and the message of a FileError. Messages never quote a cell. */
-const QUOTE_ERRORS: Readonly<Record<string, (line: number) => [FileErrorCode, string]>> = {
-  CSV_QUOTE_NOT_CLOSED: (line) => [
-    'unclosed_quote',
-    `A quote that opens on line ${line} is never closed. Close it, or export the file again if it was cut short.`,
-  ],
-  CSV_INVALID_CLOSING_QUOTE: (line) => [
-    'bad_quote',
-    `On line ${line}, text follows a closing quote. Write a quote inside a cell as two quotes, ` +
+/** Returns the error of a quote on a line. The message never quotes a cell. */
+function createQuoteError(fault: QuoteFault | 'unclosed_quote', line: number): FileError {
+  const messages = {
+    unclosed_quote: `A quote that opens on line ${line} is never closed. Close it, or export the file again if it was cut short.`,
+    text_after_quote:
+      `On line ${line}, text follows a closing quote. Write a quote inside a cell as two quotes, ` +
       'and close the quote that opens the cell.',
-  ],
-  INVALID_OPENING_QUOTE: (line) => [
-    'bad_quote',
-    `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and write the inner quote twice.`,
-  ],
-};
-
-/**
- * Converts an error of csv-parse to a FileError. Returns other errors unchanged.
- * @param line the first line of the record with the error.
- */
-function toFileError(error: Error, line: number): Error {
-  const fault = error instanceof CsvError ? QUOTE_ERRORS[error.code]?.(line) : undefined;
-  return fault ? new FileError(...fault, line) : error;
+    quote_in_cell: `A cell on line ${line} has a quote in the middle. Enclose the cell in quotes and write the inner quote twice.`,
+  };
+  return new FileError(fault === 'unclosed_quote' ? fault : 'bad_quote', messages[fault], line);
 }
 
 export function formatCellCount({ cells }: CsvRecord): string {
