@@ -5,11 +5,11 @@ import { PlannedChanges, findChangesBack } from './planned-changes.js';
 export const afterRevert = defineGuard({
   name: 'after_revert',
   counts: 'users who would get a value again that a revert removed',
-  among: '',
+  among: { text: '', count: () => 0 },
   limits: { rows: 0 },
   explains: 'all',
   hint: 'Changes that were reverted would be made again. The source still sends the wrong values. Correct the source. Approve only if the values are right now.',
-  start: (plan, { rows: limit }) => {
+  start(plan) {
     const { reverts } = plan.past;
     const planned = new PlannedChanges();
     return {
@@ -23,7 +23,7 @@ export const afterRevert = defineGuard({
             const [back] = findChangesBack(row, planned);
             if (back) found.add({ ...row, line: back.line }, { old: back.new, new: back.old });
           }
-        return [{ found, limit }];
+        return [{ found }];
       },
     };
   },

@@ -1,7 +1,7 @@
 import type { FieldChange } from '../../platform/common/field-changes.js';
 import { toLoginKey } from '../../users/model/comparison-keys.js';
 import { LOGINS, isReplaced } from './changed-columns.js';
-import { computeLimit, countByField, defineGuard } from './guard.js';
+import { USERS_WITH_VALUE, countByField, defineGuard } from './guard.js';
 
 /** Returns the column of a login that another login replaces. A change of case does not count. */
 export function listReplacedLogins(change: FieldChange): readonly string[] {
@@ -14,11 +14,10 @@ export function listReplacedLogins(change: FieldChange): readonly string[] {
 export const changedLogins = defineGuard({
   name: 'changed_logins',
   counts: 'users whose username, e-mail address or authname is replaced, without changes of case',
-  among: 'the users who had a value',
+  among: USERS_WITH_VALUE,
   limits: { rows: 3, percent: 10 },
   isSummed: true,
   explains: [],
   hint: 'Many users would have to sign in with another name. The source may have changed how it builds this value. Ask the source before you approve, and tell these users.',
-  start: ({ users }, limits) =>
-    countByField(listReplacedLogins, (field) => computeLimit(limits, users.columns.get(field)?.filled ?? 0)),
+  start: () => countByField(listReplacedLogins),
 });

@@ -1,7 +1,7 @@
 import { TextCounts } from '../../users/set-rules/number-collections.js';
 import { toText, isReplaced } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { USERS_WITH_VALUE, computeLimit, defineGuard } from './guard.js';
 
 /** If this share of a team goes to the same new manager, these users count as one. */
 const TEAM_SHARE = 2 / 3;
@@ -10,7 +10,7 @@ export const changedManagers = defineGuard({
   name: 'changed_managers',
   counts:
     'users who get another manager. A team that goes to the same manager counts as one. `all_rows` and `all_percent` count each user',
-  among: 'the users who had a manager',
+  among: { ...USERS_WITH_VALUE, text: 'the users who had a manager' },
   /**
    * `rows` and `percent` limit teams and single users. `all_rows` and `all_percent` limit the users, with other
    * percentages for a scope of fewer than 400 or 100 users.

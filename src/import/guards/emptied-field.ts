@@ -1,6 +1,6 @@
 import { TextNumbers } from '../../users/set-rules/number-collections.js';
 import { GUARDED_ELSEWHERE, LOGINS, isFilled, toText } from './changed-columns.js';
-import { computeLimit, countByField, defineGuard } from './guard.js';
+import { USERS_WITH_VALUE, computeLimit, countByField, defineGuard } from './guard.js';
 import { losesAccess } from './plan.js';
 
 const MANAGER = 'manager_uuid';
@@ -11,13 +11,13 @@ export const emptiedField = defineGuard({
   name: 'emptied_field',
   counts:
     'users whose value is emptied, for each column, except managers who leave. `login_percent` is for logins',
-  among: 'the users who had a value',
+  among: USERS_WITH_VALUE,
   /** `login_percent` replaces `percent` for logins. */
   limits: { rows: 5, percent: 10, login_percent: 2 },
   isSummed: true,
   explains: [],
   hint: 'Many users would lose their value in this column. The source probably does not send it, or has stopped sending it. Compare some rows with the source. If the source has no such values, let blank cells keep the value (option blank_cells).',
-  start({ users }, { rows, percent, login_percent: loginPercent }) {
+  start(plan, { rows, login_percent: percent }) {
     const leavers = new TextNumbers();
     /** Number of users who lose their manager, by manager. */
     const reports = new Map<string, number>();
@@ -27,10 +27,9 @@ export const emptiedField = defineGuard({
           ? [field]
           : [],
       (field) =>
-        computeLimit(
-          { rows, percent: LOGINS.includes(field) ? loginPercent : percent },
-          users.columns.get(field)?.filled ?? 0,
-        ),
+        LOGINS.includes(field)
+          ? computeLimit({ rows, percent }, USERS_WITH_VALUE.count(plan, field))
+          : undefined,
     );
     return {
       add(row, changes) {
@@ -39,7 +38,7 @@ export const emptiedField = defineGuard({
         const manager = toText(lost?.old);
         if (lost && (reports.has(manager) || reports.size < MAX_MANAGERS))
           reports.set(manager, (reports.get(manager) ?? 0) + 1);
-        counter.add?.(row, changes);
+        counter.add(row, changes);
       },
       finish() {
         const found = counter.byField.get(MANAGER);

@@ -2,16 +2,16 @@ import { TextCounts } from '../../users/set-rules/number-collections.js';
 import { COLUMNS } from '../file/columns.js';
 import type { StagedRow } from '../runs/import-row.js';
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { ALL_ROWS, defineGuard } from './guard.js';
 
 export const errors = defineGuard({
   name: 'errors',
   counts: 'failed rows, except rows that failed in the same way in the last completed run',
-  among: 'the rows',
+  among: ALL_ROWS,
   limits: { rows: 4, percent: 10 },
   explains: [],
   hint: 'Many rows fail. Read their errors, and correct the source or the profile. If earlier files had no such errors, the format of the source has probably changed.',
-  start: (plan, limits) => ({
+  start: (plan) => ({
     async finish() {
       const found = new FoundRows();
       /** Faults of the last run that no row of this run has repeated. */
@@ -23,7 +23,7 @@ export const errors = defineGuard({
         if (left.get(fault) > 0) left.add(fault, -1);
         else found.add(row, { old: null, new: row.errors.map(describeFault).join('; ') });
       }
-      return [{ found, limit: computeLimit(limits, plan.rows) }];
+      return [{ found }];
     },
   }),
 });

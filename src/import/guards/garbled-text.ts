@@ -1,24 +1,24 @@
 import type { FieldChange } from '../../platform/common/field-changes.js';
 import { losesAccents } from '../plan/text-damage.js';
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { defineGuard } from './guard.js';
 
 const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 
 export const garbledText = defineGuard({
   name: 'garbled_text',
   counts: 'names that lose their accents',
-  among: 'the names that had accents',
+  among: { text: 'the names that had accents', count: ({ users }) => users.accents },
   limits: { rows: 5, percent: 10 },
   explains: ['changed_field'],
   hint: 'Many names would lose their accented letters. The export probably uses another encoding or only ASCII. Export the file again as UTF-8, or choose its encoding (option encoding).',
-  start({ users }, limits) {
+  start() {
     const found = new FoundRows();
     return {
       add(row, changes) {
         for (const change of changes) if (isDamaged(change)) found.add(row, change);
       },
-      finish: () => [{ found, limit: computeLimit(limits, users.accents) }],
+      finish: () => [{ found }],
     };
   },
 });

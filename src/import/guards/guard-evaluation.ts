@@ -1,7 +1,7 @@
 import { truncate } from '../../platform/common/text.js';
 import type { Guard } from '../runs/import-guard.js';
 import { listChangedColumns } from './changed-columns.js';
-import type { Finding, GuardDefinition } from './guard.js';
+import { type Finding, type GuardDefinition, computeLimit } from './guard.js';
 import type { GuardLimits } from './guard-limits.js';
 import { GUARDS } from './guard-table.js';
 import type { Plan } from './plan.js';
@@ -52,24 +52,27 @@ export async function evaluateGuards(
   getEarlierCount: EarlierCounts,
   definitions = GUARDS,
 ): Promise<EvaluatedGuard[]> {
-  const counters = definitions.map((guard) => ({
-    guard,
-    counter: guard.start(plan, limits[guard.name] ?? guard.limits),
-  }));
+  const counters = definitions.map((guard) => {
+    const own = limits[guard.name] ?? guard.limits;
+    return { guard, own, counter: guard.start(plan, own) };
+  });
   for await (const row of plan.readRows()) {
     const changes = listChangedColumns(row);
     for (const { counter } of counters) counter.add?.(row, changes);
   }
   const guards: EvaluatedGuard[] = [];
-  for (const { guard, counter } of counters)
-    for (const finding of await counter.finish()) guards.push(evaluate(guard, finding, getEarlierCount));
+  for (const { guard, own, counter } of counters)
+    for (const finding of await counter.finish()) {
+      const limit = finding.limit ?? computeLimit(own, guard.among.count(plan, finding.field ?? ''));
+      guards.push(evaluate(guard, { ...finding, limit }, getEarlierCount));
+    }
   const hits = guards.filter(({ hit }) => hit);
   return [...explainHits(hits), ...guards.filter(({ hit }) => !hit)];
 }
 
 function evaluate(
   { name, isSummed, hint }: GuardDefinition,
-  { field = null, found: { count, examples }, limit, detail }: Finding,
+  { field = null, found: { count, examples }, limit, detail }: Finding & { limit: number },
   getEarlierCount: EarlierCounts,
 ): EvaluatedGuard {
   const hit = count > limit;

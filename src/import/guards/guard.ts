@@ -11,7 +11,8 @@ export type Limits = Readonly<Record<string, number>>;
 export interface Finding {
   field?: string | null;
   found: Pick<FoundRows, 'count' | 'examples'>;
-  limit: number;
+  /** Limit, if it is not the limit of `rows` and `percent`. */
+  limit?: number | undefined;
   /** Common property of the found rows. It precedes the hint of the guard. */
   detail?: string;
 }
@@ -26,12 +27,26 @@ export interface GuardCounter {
   finish(): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
+/** Users, rows or values of which a percentage is a share. */
+export interface Population {
+  /** Text for the documents. */
+  text: string;
+  count: (plan: Plan, field: string) => number;
+}
+export const ALL_ROWS: Population = { text: 'the rows', count: ({ rows }) => rows };
+export const MATCHED_ROWS: Population = { text: 'the matched rows', count: ({ users }) => users.count };
+export const SCOPE: Population = { text: 'the scope', count: ({ scope }) => scope.users };
+export const USERS_WITH_VALUE: Population = {
+  text: 'the users who had a value',
+  count: ({ users }, field) => users.columns.get(field)?.filled ?? 0,
+};
+
 /** A guard of imports (interface §6). The settings, profiles and documents derive from these definitions. */
 export interface GuardDefinition<L extends Limits = Limits> {
   name: string;
-  /** Text for the documents: the counted rows, and the users, rows or values of which a percentage is a share. */
+  /** Text for the documents: the counted rows. */
   counts: string;
-  among: string;
+  among: Population;
   /** Default limits. `rows` and `percent` form one limit, and the greater of the two applies. */
   limits: L;
   /** True if the counts of the last 30 days are added up ("Little by little"). */
@@ -45,13 +60,17 @@ export interface GuardDefinition<L extends Limits = Limits> {
 
 export const defineGuard = <L extends Limits>(guard: GuardDefinition<L>): GuardDefinition<L> => guard;
 
-export const computeLimit = ({ rows, percent }: { rows: number; percent: number }, among: number): number =>
+export const computeLimit = ({ rows = 0, percent = 0 }: Limits, among: number): number =>
   Math.floor(Math.max(rows, (among * percent) / 100));
 
-/** Creates a counter of rows. @param find returns the change to show as an example, or undefined to skip the row. */
+/**
+ * Creates a counter of rows.
+ * @param find returns the change to show as an example, or undefined to skip the row.
+ * @param limit limit of the counter, if it is not the limit of `rows` and `percent`.
+ */
 export function countRows(
   find: (row: StagedRow, changes: readonly FieldChange[]) => Omit<FieldChange, 'field'> | undefined,
-  getLimit: () => number,
+  limit?: number,
 ): GuardCounter {
   const found = new FoundRows();
   return {
@@ -59,26 +78,27 @@ export function countRows(
       const change = find(row, changes);
       if (change) found.add(row, change);
     },
-    finish: () => [{ found, limit: getLimit() }],
+    finish: () => [{ found, limit }],
   };
 }
 
 /**
  * Creates a counter with a separate number for each field.
  * @param listFields returns the fields for which a change counts.
+ * @param getLimit returns the limit of a field, or undefined for the limit of `rows` and `percent`.
  */
 export function countByField(
-  listFields: (change: FieldChange, row: StagedRow, changes: readonly FieldChange[]) => readonly string[],
-  getLimit: (field: string) => number,
-): GuardCounter & { byField: ReadonlyMap<string, FoundRows> } {
+  listFields: (change: FieldChange, changes: readonly FieldChange[]) => readonly string[],
+  getLimit: (field: string) => number | undefined = () => undefined,
+): Required<GuardCounter> & { byField: ReadonlyMap<string, FoundRows> } {
   const byField = new Map<string, FoundRows>();
   return {
     byField,
     add(row, changes) {
       for (const change of changes)
-        for (const field of listFields(change, row, changes))
+        for (const field of listFields(change, changes))
           getOrCreate(byField, field, () => new FoundRows()).add(row, change);
     },
-    finish: () => [...byField].map(([field, found]) => ({ field, found, limit: getLimit(field) })),
+    finish: () => Array.from(byField, ([field, found]) => ({ field, found, limit: getLimit(field) })),
   };
 }

@@ -1,6 +1,6 @@
 import { NumberSet, TextNumbers, computeHash64 } from '../../users/set-rules/number-collections.js';
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { SCOPE, computeLimit, defineGuard } from './guard.js';
 import { losesAccess } from './plan.js';
 import type { ManagedUser } from '../../users/search/user-directory.service.js';
 
@@ -56,7 +56,7 @@ class UserSample {
 export const lostTogether = defineGuard({
   name: 'lost_together',
   counts: 'users who lose access and are adjacent in the sorted file, share a value, or are whole groups',
-  among: 'the scope',
+  among: SCOPE,
   limits: { rows: 10, percent: 2 },
   explains: ['deactivations', 'changed_managers', 'role_holders', 'errors'],
   hint: 'The file probably lacks a part of the source, such as one site, one team or its last pages. Compare the number of rows with the source, and export it again. Approve only if all these people have left.',
@@ -70,8 +70,7 @@ export const lostTogether = defineGuard({
         lost.add(row.user_uuid);
       },
       async finish() {
-        const limit = computeLimit(limits, scope.users);
-        if (found.count <= limit) return [{ found: new FoundRows(), limit }];
+        if (found.count <= computeLimit(limits, scope.users)) return [{ found: new FoundRows() }];
         const users: ManagedUser[] = [];
         const isLost = new NumberSet();
         for await (const page of readScope())
@@ -81,8 +80,8 @@ export const lostTogether = defineGuard({
             users.push(user);
           }
         const common = findCommonality(users, (index) => isLost.has(index));
-        if (common === undefined) return [{ found: new FoundRows(), limit }];
-        return [{ found, limit, detail: `${found.count} users: ${common}.` }];
+        if (common === undefined) return [{ found: new FoundRows() }];
+        return [{ found, detail: `${found.count} users: ${common}.` }];
       },
     };
   },

@@ -1,5 +1,5 @@
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { SCOPE, computeLimit, defineGuard } from './guard.js';
 import { PlannedChanges, findChangesBack, listChanges } from './planned-changes.js';
 import type { Plan } from './plan.js';
 
@@ -18,7 +18,7 @@ export const oldFile = defineGuard({
   name: 'old_file',
   counts:
     'changed users, if the file brings nothing new and takes back half of the last changes, or users who get old values back that several runs had changed',
-  among: 'the scope',
+  among: SCOPE,
   limits: { rows: 5, percent: 1 },
   explains: 'all',
   hint: 'The file takes back what earlier imports changed. If the file or some of its columns are older than the last file, reject it and import the newest one. If it corrects a wrong file, approve it.',
@@ -35,7 +35,7 @@ export const oldFile = defineGuard({
         const limit = computeLimit(limits, plan.scope.users);
         // Reading earlier runs is slow. Usually the plan changes too few users to be an old file.
         const found = changed.count > limit ? await findOldRows(plan, planned, changed) : new FoundRows();
-        return [{ found, limit }];
+        return [{ found }];
       },
     };
   },

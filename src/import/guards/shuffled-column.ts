@@ -2,7 +2,7 @@ import { getOrCreate } from '../../platform/common/maps.js';
 import { computeHash64 } from '../../users/set-rules/number-collections.js';
 import { toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { MATCHED_ROWS, defineGuard } from './guard.js';
 
 /** At least this share of the new values must be old values of the same rows. */
 const SHUFFLED_SHARE = 0.8;
@@ -40,11 +40,11 @@ class Shuffle {
 export const shuffledColumn = defineGuard({
   name: 'shuffled_column',
   counts: 'rows that exchange different values with each other, for each column',
-  among: 'the matched rows',
+  among: MATCHED_ROWS,
   limits: { rows: 8, percent: 1 },
   explains: ['changed_logins_only', 'changed_logins', 'changed_managers', 'changed_field', 'garbled_text'],
   hint: 'These users would exchange their values in this column with each other. A part of the source was probably sorted by this column alone. Sort the source with all its columns, and export it again.',
-  start({ rows, users }, limits) {
+  start({ rows }) {
     const columns = new Map<string, Shuffle>();
     const divisor = Math.ceil(Math.max(1, rows) / MAX_ROWS);
     return {
@@ -56,12 +56,8 @@ export const shuffledColumn = defineGuard({
           shuffle.add(toText(now), 1);
         }
       },
-      finish() {
-        const limit = computeLimit(limits, users.count);
-        return [...columns].flatMap(([field, { found, isShuffled }]) =>
-          isShuffled ? [{ field, found, limit }] : [],
-        );
-      },
+      finish: () =>
+        [...columns].flatMap(([field, { found, isShuffled }]) => (isShuffled ? [{ field, found }] : [])),
     };
   },
 });

@@ -1,7 +1,7 @@
 import { getOrCreate } from '../../platform/common/maps.js';
 import { toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
-import { computeLimit, defineGuard } from './guard.js';
+import { MATCHED_ROWS, defineGuard } from './guard.js';
 
 /** Values that at least this share of the matched users had in the column do not count. */
 const COMMON_SHARE = 0.2;
@@ -19,7 +19,7 @@ class Slide {
 export const slidColumn = defineGuard({
   name: 'slid_column',
   counts: 'rows that get the value of the row before or after them, for each column',
-  among: 'the matched rows',
+  among: MATCHED_ROWS,
   limits: { rows: 5, percent: 0.5 },
   explains: [
     ...[
@@ -33,7 +33,7 @@ export const slidColumn = defineGuard({
     ...['emptied_field', 'role_holders', 'exchanged_values'],
   ],
   hint: 'The values of this column moved by one row, so each user would get the value of a neighbour. Sort the source with all its columns, and export it again.',
-  start({ users }, limits) {
+  start({ users }) {
     const slides = new Map<string, Slide>();
     return {
       add(row, changes) {
@@ -49,13 +49,11 @@ export const slidColumn = defineGuard({
           if (column.fromRowAfter.has(row.line)) slide.fromRowAfter++;
         }
       },
-      finish() {
-        const limit = computeLimit(limits, users.count);
-        return [...slides].flatMap(([field, { found, fromRowBefore, fromRowAfter, hasTwoValues }]) => {
+      finish: () =>
+        [...slides].flatMap(([field, { found, fromRowBefore, fromRowAfter, hasTwoValues }]) => {
           const isSlid = Math.max(fromRowBefore, fromRowAfter) >= SLID_SHARE * found.count;
-          return isSlid && hasTwoValues ? [{ field, found, limit }] : [];
-        });
-      },
+          return isSlid && hasTwoValues ? [{ field, found }] : [];
+        }),
     };
   },
 });
