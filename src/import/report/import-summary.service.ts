@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ImportRun } from '../runs/import-run.js';
-import { COMPLETED, RUNNABLE, type RunState, WAITING } from '../runs/run-states.js';
+import { RUNNABLE, type RunState, WAITING } from '../runs/run-states.js';
 import { Env } from '../../platform/config/env.js';
 import { type DbTime, HOUR_SECONDS, now, addSeconds, toIso } from '../../platform/common/time.js';
 import { ImportRunsRepository } from '../runs/import-runs.repository.js';
@@ -24,12 +24,11 @@ export class ImportSummary {
 
   async listDatasets(): Promise<DatasetSummary[]> {
     const found: DatasetSummary[] = [];
-    for (let name = ''; found.length < MAX_DATASETS;) {
-      const next = await this.runs.findNextDataset(name);
-      if (next === undefined) break;
-      const summary = await this.summarize(next);
-      if (summary) found.push(summary);
-      name = next;
+    for (const { dataset, last, completed } of await this.runs.listNewestByDataset(MAX_DATASETS)) {
+      const last_run = await this.runs.find(last);
+      const last_completed = completed === null ? null : ((await this.runs.find(completed)) ?? null);
+      // If the last run is gone, all runs of this data set were deleted in the meantime.
+      if (last_run) found.push({ dataset, last_run, last_completed });
     }
     return found;
   }
@@ -85,15 +84,5 @@ export class ImportSummary {
 
   async findLastCompleted(): Promise<DbTime | null> {
     return (await this.runs.listLastCompletions())[0]?.finished ?? null;
-  }
-
-  private async summarize(dataset: string): Promise<DatasetSummary | undefined> {
-    const newest = await this.runs.listNewestByState(dataset);
-    const [last] = newest;
-    const completed = newest.find(({ state }) => COMPLETED.includes(state));
-    const last_run = last && (await this.runs.find(last.id));
-    const last_completed = (completed && (await this.runs.find(completed.id))) ?? null;
-    // If no run is left, the runs of this data set were deleted in the meantime.
-    return last_run && { dataset, last_run, last_completed };
   }
 }

@@ -24,7 +24,7 @@ import {
   toRunRow,
   toRun,
 } from './import-run.js';
-import { COMPLETED, CREDENTIAL_REVOKED, RUNNABLE, RUN_STATES, type RunState, WAITING } from './run-states.js';
+import { COMPLETED, CREDENTIAL_REVOKED, RUNNABLE, type RunState, WAITING } from './run-states.js';
 
 /** SQL condition of each filter with a single value. */
 const CONDITIONS = {
@@ -38,8 +38,6 @@ const CONDITIONS = {
 } as const;
 
 export type RunFilter = { state?: readonly string[] } & { [name in keyof typeof CONDITIONS]?: string };
-
-const STATES = RUN_STATES.map((state) => `SELECT '${state}' AS state`).join(' UNION ALL ');
 
 /** Repository of runs. Uses hand-written SQL for locks and for updates of single columns (ADR 13). */
 @Injectable()
@@ -205,20 +203,15 @@ export class ImportRunsRepository {
     );
   }
 
-  async findNextDataset(previous: string): Promise<string | undefined> {
-    const sql = 'SELECT MIN(dataset) AS dataset FROM import_runs WHERE dataset > ?';
-    const row = await this.database.queryOne<{ dataset: string | null }>(sql, [previous]);
-    return row?.dataset ?? undefined;
-  }
-
-  /** Returns the newest run of a data set in each state, the newest of these runs first. */
-  async listNewestByState(dataset: string): Promise<{ state: RunState; id: string }[]> {
-    const rows = await this.database.query<{ state: RunState; id: string | null }>(
-      `SELECT states.state, (SELECT MAX(r.id) FROM import_runs AS r WHERE r.dataset = ? AND r.state = states.state) AS id
-       FROM (${STATES}) AS states ORDER BY id DESC`,
-      [dataset],
+  /** Returns the ids of the newest run and of the newest completed run of each data set, sorted by data set. */
+  async listNewestByDataset(
+    limit: number,
+  ): Promise<{ dataset: string; last: string; completed: string | null }[]> {
+    return this.database.query(
+      `SELECT dataset, MAX(id) AS last, MAX(CASE WHEN state IN (${toPlaceholders(COMPLETED.length)}) THEN id END) AS completed
+       FROM import_runs WHERE dataset > '' GROUP BY dataset ORDER BY dataset LIMIT ?`,
+      [...COMPLETED, limit],
     );
-    return rows.flatMap(({ state, id }) => (id === null ? [] : { state, id }));
   }
 
   async countByState(states: readonly RunState[]): Promise<ReadonlyMap<RunState, number>> {
