@@ -68,20 +68,16 @@ export class CsvReader {
    * @throws FileError at the end if there are too many mismatched records, or if the last row has too few cells.
    */
   async *readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
-    let pending: CsvRecord[] = [];
-    for await (const piece of this.readRows()) {
-      pending = pending.concat(piece);
-      while (pending.length >= batchSize) yield pending.splice(0, batchSize);
-    }
-    if (pending.length > 0) yield pending;
-  }
-
-  private async *readRows(): AsyncGenerator<CsvRecord[]> {
+    let pending = this.firstRows;
     try {
-      yield this.firstRows;
-      yield* this.batches;
+      while (pending.length >= batchSize) yield pending.splice(0, batchSize);
+      for await (const piece of this.batches) {
+        pending = pending.concat(piece);
+        while (pending.length >= batchSize) yield pending.splice(0, batchSize);
+      }
+      if (pending.length > 0) yield pending;
     } finally {
-      // `return` also closes the file if the caller stops before the first batch.
+      // The loop does not close the file if the caller stops before it.
       await this.batches.return(undefined);
     }
   }
