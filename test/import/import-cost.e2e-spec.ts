@@ -53,7 +53,7 @@ test.each([
   ],
   ['the first 50 problems', (id: string) => getRepository().listProblemRows(id, 50)],
   ['failed rows without stored cells', (id: string) => getRepository().listFailedWithoutCells(id, 0, 50)],
-  ['failed rows', (id: string) => getRepository().findRows(id, 'error', 0, 50)],
+  ['failed rows', (id: string) => getRepository().readPages(id, 50, 'error').next()],
   ...[{}, { outcome: ['created'] }, { outcome: ['error', 'created'] }, { code: '' }].map(
     (filter): [string, (id: string) => Promise<unknown>] => [
       `a page of rows near the end, with the filter ${JSON.stringify(filter)}`,

@@ -66,7 +66,7 @@ export class FailedRows {
   }
 
   private async isFileLost({ id, reason }: ImportRun): Promise<boolean> {
-    const first = await this.rows.findRows(id, 'error', 0, BATCH);
+    const first = await this.rows.list(id, { outcome: ['error'] }, { after: 0, offset: 0, limit: BATCH });
     return (
       first.length > 0 && (reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0))
     );

@@ -144,22 +144,12 @@ export class ImportRowsRepository {
     return this.select(this.toTableSql('batch'), where, [runId, first, last]);
   }
 
-  private async listPage(runId: string, after: number, limit: number): Promise<StoredRow[]> {
-    const where = 'run_id = ? AND line > ? ORDER BY line LIMIT ?';
-    return this.select('import_rows', where, [runId, after, limit]);
-  }
-
-  async findRows(runId: string, outcome: StagedOutcome, after: number, limit: number): Promise<StoredRow[]> {
-    const where = 'run_id = ? AND outcome = ? AND line > ? ORDER BY line LIMIT ?';
-    return this.select(this.toTableSql('outcome'), where, [runId, outcome, after, limit]);
-  }
-
   /** Yields the rows of a run page by page, sorted by line. @param outcome only rows with this outcome. */
   readPages(runId: string, limit = PAGE_SIZE, outcome?: StagedOutcome): AsyncGenerator<StoredRow[]> {
+    const [from, test] = outcome ? [this.toTableSql('outcome'), 'outcome = ? AND'] : ['import_rows', ''];
+    const where = `run_id = ? AND ${test} line > ? ORDER BY line LIMIT ?`;
     return readPages(MIN_LINE, lineOf, (after) =>
-      outcome === undefined
-        ? this.listPage(runId, after, limit)
-        : this.findRows(runId, outcome, after, limit),
+      this.select(from, where, [runId, ...(outcome ? [outcome] : []), after, limit]),
     );
   }
 
