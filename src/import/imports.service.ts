@@ -216,11 +216,8 @@ export class ImportsService {
     const decided = await this.transactions.run(async (tx) => {
       const run = await this.lock(tx, id, caller);
       const moved = await this.transitions.transition(tx, run, name, change(run), caller);
-      if (name === 'approve')
-        assertPrivilegedAllowed(
-          { allow_privileged: run.options.allow_privileged, dry_run: false },
-          caller.actor,
-        );
+      const { allow_privileged } = run.options;
+      if (name === 'approve') assertPrivilegedAllowed({ allow_privileged, dry_run: false }, caller.actor);
       return moved;
     }, caller);
     await this.transactions.runAfterCommit(caller, async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'node:querystring';
 import { type Caller, toDatasetScope } from '../../access/actor.js';
-import { assertConfirmed, assertScope } from '../../access/policy.js';
+import { assertScope } from '../../access/policy.js';
 import { recordEvents } from '../../audit/audit.service.js';
 import type { FieldChange } from '../../platform/common/field-changes.js';
 import { ProblemError, createValidationError } from '../../platform/common/errors.js';
@@ -21,6 +21,7 @@ import {
   type NamedProfile,
   matchesPattern,
 } from '../runs/import-options.js';
+import { assertPrivilegedAllowed } from '../runs/run-rights.service.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
 import { checkProfile } from './profile-check.js';
 import { BUILT_IN_PROFILES } from './built-in-profiles.js';
@@ -115,10 +116,7 @@ export class ImportProfiles {
   async put(name: string, document: JsonObject, caller: Caller, headers: TagHeaders): Promise<KnownProfile> {
     const profile = this.validate(document);
     this.assertMayImport(caller, name, profile);
-    if (profile.allow_privileged) {
-      assertScope(caller.actor, 'webmasters');
-      assertConfirmed(caller.actor);
-    }
+    assertPrivilegedAllowed({ allow_privileged: false, ...profile, dry_run: false }, caller.actor);
     return this.transactions.run(async (tx) => {
       const before = await this.saved.lock(tx, name);
       const replaced = before?.profile ?? findBuiltIn(name)?.profile;
