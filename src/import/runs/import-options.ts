@@ -101,9 +101,7 @@ export class ImportOptions {
     maxLength: 3,
     // Use a pattern instead of an enum. Client generators turn enum values into names, which is impossible for
     // characters such as `;`.
-    pattern: `^(${Object.keys(DELIMITERS)
-      .map((delimiter) => delimiter.replace('|', '\\|').replace('\t', '\\t'))
-      .join('|')})$`,
+    pattern: '^(,|;|\\||\\t|tab)$',
     description: 'Column delimiter: `,` `;` `|` or `tab`. By default, it is detected from the header.',
   })
   @Normalize((raw) => (typeof raw === 'string' ? (DELIMITERS[raw] ?? raw) : raw))
