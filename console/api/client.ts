@@ -9,7 +9,6 @@ export type UserInput = Schemas['ChangedUserInput'];
 export type DeletedUser = Schemas['DeletedUserDto'];
 export type Session = Schemas['SessionDto'];
 export type AuditEvent = Schemas['AuditEventDto'];
-export type HistoryEvent = Schemas['HistoryEventDto'];
 export type Run = Schemas['ImportRunDto'];
 export type Row = Schemas['ImportRowDto'];
 export type Guard = Schemas['ImportGuardDto'];

@@ -102,8 +102,8 @@ export async function loadGroups(id: string, signal: AbortSignal) {
 }
 
 export function loadHistory(id: string, after: string, signal: AbortSignal) {
-  const params = { ...toParams(id), query: { limit: 25, ...(after && { after }) } };
-  return loadPage(api.GET('/api/0.3/users/{user_id}/history', { params, signal }));
+  const query = { target: id, limit: 25, ...(after && { after }) };
+  return loadPage(api.GET('/api/0.3/audit', { params: { query }, signal }));
 }
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'session.ended': 'Session ended',
   'session.login_failed': 'Sign-in failed',
   'api_key.new_address': 'API key used from a new address',
+  key: 'API key',
 };
 
 /** Formats a code as text: "Needs approval" for `needs_approval`. */

@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import { millisOf } from '../platform/common/uuid.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
@@ -94,14 +95,9 @@ export class AuditEventDto {
   @ApiProperty({ maxLength: 64, description: 'IP address. Empty for system events.' }) ip!: string;
 }
 
-export function EventPageOf<T>(type: Type<T>) {
-  class EventPageDto extends PageOf(type, COUNT) {
-    @ApiProperty(COUNT_IS_EXACT) CountIsExact!: boolean;
-  }
-  return EventPageDto;
+export class AuditPageDto extends PageOf(AuditEventDto, COUNT) {
+  @ApiProperty(COUNT_IS_EXACT) CountIsExact!: boolean;
 }
-
-export class AuditPageDto extends EventPageOf(AuditEventDto) {}
 
 /** Returns the response for an audit event. A changed secret contains only the field name. */
 export function presentEvent(record: AuditRecord, nameOf: NameResolver): AuditEventDto {

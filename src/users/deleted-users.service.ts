@@ -54,10 +54,6 @@ export class DeletedUsers {
     return { count, users: shown };
   }
 
-  async has(uuid: string): Promise<boolean> {
-    return (await this.repository.listPage({ uuid }, { offset: 0, limit: 1 })).count > 0;
-  }
-
   /**
    * Restores a deleted user with the password and the user's own roles, but without groups, direct reports and
    * sessions. Clears a manager who no longer exists.

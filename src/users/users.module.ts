@@ -20,7 +20,6 @@ import { UserSettings } from './rules/user-settings.js';
 import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import { UserChangeStore } from './writer/user-change-store.service.js';
 import { UserWriter } from './writer/user-writer.service.js';
-import { UserHistoryController } from './user-history.controller.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
 import { UsersRepository } from './search/users.repository.js';
@@ -29,13 +28,7 @@ import { UsersService } from './users.service.js';
 @Module({
   imports: [AuditModule, SessionsModule, ApiKeysModule],
   // List controllers with fixed paths before the controller of `users/:user_id`, which would match their paths.
-  controllers: [
-    UsersController,
-    UserSessionsController,
-    UserHistoryController,
-    AvatarController,
-    RolesController,
-  ],
+  controllers: [UsersController, UserSessionsController, AvatarController, RolesController],
   providers: [
     UsersService,
     UserSearch,

@@ -187,13 +187,12 @@ describe('the audit of an import', () => {
     expect((await find(approver, `&target=${one.uuid}`)).body.Count).toBe(1);
   });
   test.each([
-    ['p2', 'import upload.csv (started by uploader, approved by approver)'],
-    ['p9', 'import upload.csv (started by uploader)'],
-  ])('appears in the history of user %s as "%s"', async (id, name) => {
+    ['p2', { started_by: { name: 'uploader' }, approved_by: { name: 'approver' } }],
+    ['p9', { started_by: { name: 'uploader' } }],
+  ])('appears in the events of user %s with %j', async (id, people) => {
     const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
-    const { Results } = (await app.key.get(`/users/${one.uuid}/history`)).body;
-    expect(Results[0].actor).toMatchObject({ kind: 'import', name });
-    expect(Results[0].summary).toContain(`${name} created the user: username set`);
+    const { Results } = (await app.key.get(`/audit?target=${one.uuid}`)).body;
+    expect(Results[0].actor).toMatchObject({ kind: 'import', name: 'upload.csv', ...people });
   });
   test('names the starter of a revert', async () => {
     const self = await app.login('approver', PASSWORD);

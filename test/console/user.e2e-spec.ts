@@ -143,9 +143,9 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     const events = page.page.locator('.timeline > li');
     await events.first().waitFor();
     const texts = await events.allInnerTexts();
-    expect(texts[0]).toMatch(/Updated\s+by import .*started by API key/);
+    expect(texts[0]).toMatch(/Updated\s+Import upload\.csv\s+started by first key/);
     expect(texts[0]).toMatch(/Phone\s+2\s*→\s*3/);
-    expect(texts[1]).toMatch(/Updated\s+by API key "first key"/);
+    expect(texts[1]).toMatch(/Updated\s+API key first key/);
     expect(texts.at(-1)).toMatch(/^Created/);
     const title = await page.page.locator('.timeline time').first().getAttribute('title');
     expect(title).toMatch(/\d{4}.*\d\d:\d\d:\d\d/);

@@ -43,7 +43,8 @@ test('a bulk change is planned, stopped by its guard, approved for the planned u
   expectRun(applied, 'completed', { blocked: 60 });
   expect(await findUser(app.key, 'p7')).toMatchObject({ status: 'Blocked', roles: ['Editor'] });
   expect((await findUser(app.key, 'late0')).status).toBe('Active');
-  const audit = (await app.key.get(`/users/${(await findUser(app.key, 'p7')).uuid}/history`)).body.Results[0];
+  const { uuid } = await findUser(app.key, 'p7');
+  const [audit] = (await app.key.get(`/audit?target=${uuid}`)).body.Results;
   expect([audit.action, audit.reason]).toEqual(['user.blocked', reason]);
   expectRun(await decide(app.key, applied.id, 'revert'), 'completed', { reactivated: 60 });
   expect(await findUser(app.key, 'p7')).toMatchObject({ status: 'Active', roles: ['Organisational user'] });

@@ -184,12 +184,12 @@ test.each([
   expect([status, findSecrets(text)]).toEqual([200, []]);
 });
 
-test('the history of a user and the metrics contain no secret', async () => {
-  const history = await app.key.get(`/users/${user.uuid}/history`);
+test('the events of a user and the metrics contain no secret', async () => {
+  const events = await app.key.get(`/audit?target=${user.uuid}`);
   const metrics = await app.guest.fetch('GET', '/metrics', undefined, { authorization: `Bearer ${TOKEN}` });
-  expect({ history: history.status, metrics: metrics.status }).toEqual({ history: 200, metrics: 200 });
-  expect(history.text).toContain('password changed');
-  expect(findSecrets(history.text + metrics.text)).toEqual([]);
+  expect({ events: events.status, metrics: metrics.status }).toEqual({ events: 200, metrics: 200 });
+  expect(events.text).toContain('{"field":"password"}');
+  expect(findSecrets(events.text + metrics.text)).toEqual([]);
 });
 
 test.each([

@@ -171,7 +171,7 @@ describe('DELETE /users/{user_id}', () => {
     const { Results } = (await app.key.get(`/users/deleted?uuid=${user.uuid}`)).body;
     const deleted_by = { kind: 'user', name: 'admin' };
     expect(Results).toMatchObject([{ username: user.username, deleted_by, reason: 'left the company' }]);
-    const [event] = (await app.key.get(`/users/${user.uuid}/history`)).body.Results;
+    const [event] = (await app.key.get(`/audit?target=${user.uuid}`)).body.Results;
     expect(event).toMatchObject({ action: 'user.deleted', reason: 'left the company' });
   });
 

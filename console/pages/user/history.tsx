@@ -1,15 +1,14 @@
-import type { HistoryEvent } from '../../api/client.js';
+import type { AuditEvent } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { useUrl } from '../../lib/url.js';
 import { formatCode } from '../../lib/text.js';
-import { ActorName } from '../../parts/actor-name.js';
 import { ChangeList } from '../../parts/change.js';
 import { Card } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
 import { loadHistory } from '../../api/users.js';
-import { Source } from '../audit/parties.js';
+import { Actor, Source } from '../audit/parties.js';
 
 /** Shows the audit events of a user with their actors and changed values. */
 export function History({ id }: { id: string }) {
@@ -32,15 +31,13 @@ export function History({ id }: { id: string }) {
   );
 }
 
-function Event({ event }: { event: HistoryEvent }) {
+function Event({ event }: { event: AuditEvent }) {
   const { actor, action, changes, reason, time } = event;
   return (
     <li>
       <div class="when">
         <strong>{formatCode(action.replace('user.', ''))}</strong>
-        <span>
-          by <ActorName actor={actor} />
-        </span>
+        <Actor actor={actor} />
         <span class="muted small">
           <Time at={time} isShort={false} />
         </span>

@@ -12,7 +12,6 @@ const SCOPE_OF: Record<string, string> = {
   'POST /users': 'users:write',
   'PUT /users': 'users:write',
   'DELETE /users': 'users:write',
-  'GET /users/{user_id}/history': 'audit:read',
   'GET /roles': 'users:read',
   'GET /groups': 'groups:read',
   'PUT /groups': 'groups:write',

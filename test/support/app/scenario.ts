@@ -102,7 +102,7 @@ export async function searchAll(
   }
 }
 
-/** Creates a user, changes the user in every way, deletes and restores the manager, and reads the history. */
+/** Creates a user, changes the user in every way, and deletes and restores the manager. */
 export async function exerciseUser(app: TestApp): Promise<void> {
   const { key } = app;
   const boss = await create(key);
@@ -114,8 +114,6 @@ export async function exerciseUser(app: TestApp): Promise<void> {
   await check(key.put(`/users/${uuid}`, { username: 'a b', surname: 'New', manager_uuid: boss.uuid }));
   await check(key.put(`/users/${uuid}`, { roles: ['Editor'], authname: { saml: ['x'] }, status: 'Blocked' }));
   await deleteAndRestore(app, boss.uuid as string, uuid as string);
-  await check(key.get(`/users/${uuid}/history?limit=1`));
-  await check(key.get(`/users/${seededUuid(7)}/history?after=${BUSY_ACTOR}`));
 }
 
 /** Logs in with a wrong password, with a right one and with an outdated hash. Then renews, lists and ends sessions. */
