@@ -3,7 +3,7 @@ import { MatchedUsers } from '../../src/import/guards/matched-users.js';
 import { type PlannedRow, createUnchangedRow, outcomeOf } from '../../src/import/plan/row-rules.js';
 import { EMPTY_ROW, type StagedRow } from '../../src/import/runs/import-row.js';
 import { Changes } from '../../src/platform/common/field-changes.js';
-import { type User, diffUsers, listFilledFields } from '../../src/users/model/user.js';
+import { type User, diffUsers } from '../../src/users/model/user.js';
 import { DATASET, type Organisation, type Person } from './organisation.js';
 
 /**
@@ -55,7 +55,7 @@ function planPerson(person: Person, before: User | undefined, line: number): Pla
 
 function createRow(user: User, line: number, outcome: StagedRow['outcome'], before?: User): StagedRow {
   const { external_id, uuid: user_uuid, version } = user;
-  const ofNew = outcome === 'created' ? listFilledFields(user) : EMPTY_ROW.changes;
-  const changes = before ? Changes.fromList(diffUsers(before, user)) : ofNew;
+  const isChanged = before ?? outcome === 'created';
+  const changes = isChanged ? Changes.fromList(diffUsers(before, user)) : EMPTY_ROW.changes;
   return { ...EMPTY_ROW, line, outcome, external_id, user_uuid, version, changes };
 }

@@ -11,7 +11,7 @@ import {
   checkPrivilege,
   validateChange,
 } from '../../users/rules/user-rules.js';
-import { diffUsers, listFilledFields, type User } from '../../users/model/user.js';
+import { diffUsers, type User } from '../../users/model/user.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import type { UserScope } from '../../users/search/user-scope.js';
@@ -123,9 +123,10 @@ export function planRow(row: FileRow, context: RowContext): PlannedRow {
 
   const refused = findForbiddenChange(context.initiator, before, after);
   if (refused) return createPlannedRow(row, context, 'error', { errors: [refused] });
-  if (!before) return createPlannedRow(row, context, 'created', { after, changes: listFilledFields(after) });
-  const warnings = returned === 'reactivate' ? [] : returned;
   const changes = diffUsers(before, after);
+  if (!before)
+    return createPlannedRow(row, context, 'created', { after, changes: Changes.fromList(changes) });
+  const warnings = returned === 'reactivate' ? [] : returned;
   if (changes.length === 0) return createPlannedRow(row, context, 'unchanged', { after, errors: warnings });
   const owned = canManage(scope, after) ? { ...after, ...managed } : after;
   return createPlannedRow(row, context, outcomeOf(before, after), {

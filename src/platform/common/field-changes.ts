@@ -21,17 +21,10 @@ const SET = '+';
 
 /** The changed fields of a record, as a list and as JSON text for a column. Each form is computed on first use. */
 export class Changes {
-  private constructor(
-    private known: { text?: ChangesText; list?: readonly FieldChange[]; set?: Record<string, unknown> },
-  ) {}
+  private constructor(private known: { text?: ChangesText; list?: readonly FieldChange[] }) {}
 
   static fromList(list: readonly FieldChange[]): Changes {
     return new Changes({ list });
-  }
-
-  /** Creates the changes of a new record. @param values maps `+field` (`toNewValueKey`) to the value of the field. */
-  static fromNewRecord(values: Record<string, unknown>): Changes {
-    return new Changes({ set: values });
   }
 
   static fromText(text: ChangesText): Changes {
@@ -39,7 +32,7 @@ export class Changes {
   }
 
   get text(): ChangesText {
-    return (this.known.text ??= toJson(this.known.set ?? compactChanges(this.known.list ?? [])));
+    return (this.known.text ??= toJson(compactChanges(this.known.list ?? [])));
   }
 
   /**
@@ -51,19 +44,11 @@ export class Changes {
   }
 
   get list(): readonly FieldChange[] {
-    return (this.known.list ??= toChangeList(this.parsed));
+    return (this.known.list ??= toChangeList(fromJson(this.text)));
   }
 
   get values(): Record<string, unknown> {
-    const { parsed } = this;
-    const values: Record<string, unknown> = {};
-    if (Array.isArray(parsed)) for (const change of parsed) values[change.field] = change.new;
-    else for (const name of Object.keys(parsed)) values[name.slice(SET.length)] = parsed[name];
-    return values;
-  }
-
-  private get parsed(): FieldChange[] | Record<string, unknown> {
-    return this.known.set ?? fromJson(this.text);
+    return Object.fromEntries(this.list.map(({ field, new: value }) => [field, value]));
   }
 
   get isEmpty(): boolean {
@@ -76,12 +61,14 @@ export class Changes {
   }
 }
 
-export const toNewValueKey = (field: string): string => SET + field;
+const toNewValueKey = (field: string): string => SET + field;
 
 function compactChanges(list: readonly FieldChange[]): FieldChange[] | Record<string, unknown> {
   const onlySets = list.length > 0 && list.every((change) => change.old === null && change.new !== undefined);
   if (!onlySets) return [...list];
-  return Object.fromEntries(list.map((change) => [toNewValueKey(change.field), change.new]));
+  const values: Record<string, unknown> = {};
+  for (const change of list) values[toNewValueKey(change.field)] = change.new;
+  return values;
 }
 
 function toChangeList(parsed: FieldChange[] | Record<string, unknown>): FieldChange[] {

@@ -1,4 +1,4 @@
-import { Changes, type FieldChange, toNewValueKey } from '../../platform/common/field-changes.js';
+import type { FieldChange } from '../../platform/common/field-changes.js';
 import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
 import { addSeconds, now } from '../../platform/common/time.js';
 import {
@@ -48,8 +48,6 @@ export const EMPTY_USER: Readonly<User> = toUser(EMPTY_ROW);
 const CHANGEABLE: readonly Changeable[] = Object.keys(EMPTY_USER).filter(
   (field): field is Changeable => !FIXED.some((fixed) => fixed === field),
 );
-
-const SET_NAMES = CHANGEABLE.map((field) => [field, toNewValueKey(field)] as const);
 
 export const USER_COLUMNS: readonly (keyof UserRow)[] = ['uuid', ...CHANGEABLE, ...FIXED.slice(1)];
 
@@ -111,28 +109,18 @@ export function rolesOf({ roles, group_roles }: Pick<User, 'roles' | 'group_role
   return group_roles.length === 0 ? roles : [...new Set([...roles, ...group_roles])];
 }
 
-/**
- * Lists the non-empty fields of a new user for the audit. The user must not have a password, because its hash would be
- * listed.
- */
-export function listFilledFields(user: User): Changes {
-  const set: Record<string, unknown> = {};
-  for (const [field, name] of SET_NAMES) {
-    const value = user[field];
-    if (isEqual(emptyValueOf(value), value)) continue;
-    if (field !== 'attributes') set[name] = value;
-    else for (const [key, member] of Object.entries(user.attributes)) set[`${name}.${key}`] = member;
-  }
-  return Changes.fromNewRecord(set);
-}
-
+/** Lists the changed fields for the audit. For a new user, these are the fields with a value. */
 export function diffUsers(before: User | undefined, after: User): FieldChange[] {
-  const oldValueOf = (field: Changeable) => (before ? before[field] : emptyValueOf(after[field]));
-  return CHANGEABLE.filter((field) => !isEqual(oldValueOf(field), after[field])).flatMap((field) => {
-    if (field === 'password_hash') return { field: 'password' };
-    if (field === 'attributes') return diffAttributes(before?.attributes ?? {}, after.attributes);
-    return { field, old: before?.[field] ?? null, new: after[field] };
-  });
+  const changes: FieldChange[] = [];
+  for (const field of CHANGEABLE) {
+    const value = after[field];
+    if (isEqual(before ? before[field] : emptyValueOf(value), value)) continue;
+    if (field === 'password_hash') changes.push({ field: 'password' });
+    else if (field === 'attributes')
+      changes.push(...diffAttributes(before?.attributes ?? {}, after.attributes));
+    else changes.push({ field, old: before?.[field] ?? null, new: value });
+  }
+  return changes;
 }
 
 /** Lists the non-empty fields of a deleted user for the audit, as field changes that contain only the old value. */

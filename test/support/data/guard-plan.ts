@@ -12,7 +12,7 @@ import type { GuardOverrides } from '../../../src/import/runs/import-guard.js';
 import { EMPTY_ROW, type StagedRow, toFailedRow } from '../../../src/import/runs/import-row.js';
 import { Changes, NO_CHANGES } from '../../../src/platform/common/field-changes.js';
 import { toLoginKey, toNameSortKey } from '../../../src/users/model/comparison-keys.js';
-import { EMPTY_USER, type User, diffUsers, listFilledFields } from '../../../src/users/model/user.js';
+import { EMPTY_USER, type User, diffUsers } from '../../../src/users/model/user.js';
 import type { ManagedUser } from '../../../src/users/search/user-directory.service.js';
 
 const FIRST_NAMES = 'Zoé Hans Björn Ivy Max Ute Quinn Rolf Émile Dag'.split(' ');
@@ -150,13 +150,8 @@ export async function planNight(night: Night): Promise<PlannedNight> {
 function createRow(line: number, before: User | undefined, after: User) {
   const { external_id, uuid: user_uuid, version } = after;
   const base = { ...EMPTY_ROW, line, external_id, user_uuid, version };
-  if (!before)
-    return {
-      row: { ...base, version: 0, outcome: 'created' as const, changes: listFilledFields(after) },
-      before,
-      after,
-    };
   const changes = Changes.fromList(diffUsers(before, after));
+  if (!before) return { row: { ...base, version: 0, outcome: 'created' as const, changes }, before, after };
   const outcome = changes.isEmpty ? 'unchanged' : outcomeOf(before, after);
   return { row: { ...base, outcome, changes }, before, after };
 }
