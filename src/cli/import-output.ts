@@ -168,7 +168,7 @@ export function formatPreview(preview: ImportPreviewDto): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
   const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
-  if (preview.guard_limits) parts.push(`Guard limits (profile): ${formatLimits(preview.guard_limits)}\n`);
+  if (preview.guard_limits) parts.push(`Guard limits (profile): ${JSON.stringify(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     shorten(source),
     column ?? use,
@@ -217,15 +217,6 @@ function formatOffers(preview: ImportPreviewDto): string[] {
     'Suggestions for a profile (--suggest FILE writes them):\n',
     toTable(offers.map((row) => row.map((cell) => shorten(cell, MAX_TEXT)))),
   ];
-}
-
-function formatLimits(limits: NonNullable<ImportPreviewDto['guard_limits']>): string {
-  const texts = Object.entries(limits).map(([name, own]) => {
-    if (typeof own === 'string') return `${name} ${own}`;
-    const numbers = Object.entries(own).map(([limit, value]) => `${limit} ${value}`);
-    return `${name} ${numbers.join(', ')}`;
-  });
-  return texts.join('; ');
 }
 
 /** Shortens a text, without control characters, which a terminal would interpret. */

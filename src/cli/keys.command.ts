@@ -3,7 +3,8 @@ import { PROFILES, type Scope } from '../access/actor.js';
 import { ApiKeyInput, UNKNOWN_FIELDS } from '../api-keys/api-key.input.js';
 import type { ApiKeyDto, ApiKeyPageDto, NewApiKeyDto } from '../api-keys/api-key.view.js';
 import type { JsonObject } from '../platform/common/json.js';
-import { type DbTime, now, addSeconds, toDbTime, toIso, toMillis } from '../platform/common/time.js';
+import { type DbTime, DAY_SECONDS, addSeconds, now, toIso } from '../platform/common/time.js';
+import { parseTime } from '../platform/input/query-rules.js';
 import { readInput } from '../platform/input/read-input.js';
 import { MAX_LIMIT } from '../platform/http/page.js';
 import type { Application } from './application.js';
@@ -11,7 +12,6 @@ import { changeEach, formatMinute, print, toTable } from './output.js';
 import type { ServiceClient } from './service-client.js';
 import { type Target, createWriteCommand, createCommand, toFields } from './target.js';
 
-const DAY_SECONDS = 24 * 60 * 60;
 const EXIT_HELP = `
 Exit codes: 0 done, 1 some of several keys could not be revoked, 2 nothing done (invalid usage, unknown id, no database
 or service).`;
@@ -92,15 +92,10 @@ const createRevokeCommand = (application: Application) =>
     .argument('<id...>')
     .action((ids: string[], flags: Target) =>
       application.runWithClient(flags, async (service) => {
-        const keys = await listKeys(service);
-        const revoked = await changeEach(ids, async (text) => {
-          const id = text.toLowerCase();
-          const before = keys.find((key) => key.id === id);
-          if (!before) throw new Error(`There is no key ${id}. "rollcall keys list" shows all keys.`);
-          await service.send('DELETE', `api_keys/${id}`);
-          const how = before.state === 'revoked' ? 'was already revoked' : 'is revoked';
-          if (!flags.json) process.stdout.write(`Key ${text} ${how}.\n`);
-          return { id, state: 'revoked' };
+        const revoked = await changeEach(ids, async (id) => {
+          await service.send('DELETE', `api_keys/${encodeURIComponent(id)}`);
+          if (!flags.json) process.stdout.write(`Key ${id} is revoked.\n`);
+          return { id: id.toLowerCase(), state: 'revoked' };
         });
         if (flags.json) print(flags, ids.length === 1 ? { ...revoked[0] } : revoked, '');
       }),
@@ -132,14 +127,12 @@ function parseInput(fields: JsonObject): ApiKeyInput {
   return value;
 }
 
-/** Parses an expiry: a future date, or a number of days. @throws InvalidArgumentError for other texts. */
+/** Parses an expiry: a future date or time, or a number of days. @throws InvalidArgumentError for other texts. */
 export function parseExpiry(text: string): DbTime {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
   if (days !== undefined) return addSeconds(now(), Number(days) * DAY_SECONDS);
-  const day = `${text} 00:00:00.000`;
-  const known = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(toMillis(day));
-  // `Date` reads 31 February as a day in March, so compare the result with the argument.
-  if (!known || toDbTime(new Date(toMillis(day))) !== day || day <= now())
+  const time = parseTime(text);
+  if (time === undefined || time <= now())
     throw new InvalidArgumentError('Pass a future date such as 2027-01-31 or a period such as 90d.');
-  return day;
+  return time;
 }

@@ -1,6 +1,4 @@
 import { Command } from 'commander';
-import { createInterface } from 'node:readline/promises';
-import { PassThrough } from 'node:stream';
 import { messageOf } from '../platform/common/errors.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { foldCase } from '../platform/common/text.js';
@@ -136,20 +134,15 @@ const createResetPasswordCommand = (application: Application) =>
     'set a new password, shown only once, and end all sessions of the user',
   )
     .argument('<who>', WHO)
-    .option('--stdin', 'read the password from standard input, or ask for it, instead of generating one')
     .option('--no-must-change', 'do not ask for a change of the generated password at the next login')
-    .action((who: string, flags: Target & { stdin?: true; mustChange: boolean }) =>
+    .action((who: string, flags: Target & { mustChange: boolean }) =>
       application.runWithClient(flags, async (service) => {
         const { uuid, username } = await findUser(service, who);
-        let password = '';
+        const path = `users/${uuid}/password`;
         const body = { must_change: flags.mustChange };
-        if (flags.stdin) await changeUser(service, uuid, { password: await readPassword() });
-        else
-          ({ password } = await service.requestJson<GeneratedPasswordDto>('POST', `users/${uuid}/password`, {
-            body,
-          }));
+        const { password } = await service.requestJson<GeneratedPasswordDto>('POST', path, { body });
         process.stderr.write(`${username} (${uuid}) has a new password. All their sessions have ended.\n`);
-        if (password) print(flags, { uuid, username, password }, `${password}\n`);
+        print(flags, { uuid, username, password }, `${password}\n`);
       }),
     );
 
@@ -251,21 +244,4 @@ function toTableRows([field, value]: [string, unknown]): [string, string][] {
   if (typeof value === 'boolean') return value ? [[field, 'yes']] : [];
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [];
   return [[field, Array.isArray(value) ? value.join(', ') : JSON.stringify(value)]];
-}
-
-/**
- * Reads a password from the first line of standard input. A terminal does not show the typed password.
- * @throws Error if the password is empty.
- */
-async function readPassword(): Promise<string> {
-  const { stdin } = process;
-  if (stdin.isTTY) process.stderr.write('New password (not shown): ');
-  const nowhere = new PassThrough().resume();
-  const lines = createInterface({ input: stdin, output: nowhere, terminal: stdin.isTTY });
-  let line = '';
-  for await (line of lines) break;
-  lines.close();
-  if (stdin.isTTY) process.stderr.write('\n');
-  if (line === '') throw new Error('Standard input contains no password.');
-  return line;
 }
