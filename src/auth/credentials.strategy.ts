@@ -9,7 +9,7 @@ import { createUnauthenticatedError, ProblemError } from '../platform/common/err
 import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { parseRoles, rolesOf } from '../users/model/user.js';
-import { UsersService } from '../users/users.service.js';
+import { UserRecords } from '../users/search/user-records.service.js';
 import { Strategy as LocalPassportStrategy } from 'passport-local';
 import { abortOnDisconnect } from '../platform/http/stream.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
@@ -88,7 +88,7 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
   constructor(
     private readonly cookie: SessionCookie,
     private readonly sessions: SessionsService,
-    private readonly users: UsersService,
+    private readonly users: UserRecords,
   ) {
     super();
   }

@@ -6,7 +6,8 @@ import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js
 import type { LoggedIn } from '../sessions/login.guard.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
-import { type Credentials, UsersService } from '../users/users.service.js';
+import { type Credentials, UserRecords } from '../users/search/user-records.service.js';
+import { UsersService } from '../users/users.service.js';
 
 interface LoginRequest {
   ip: string;
@@ -21,6 +22,7 @@ interface LoginRequest {
 @Injectable()
 export class LoginService {
   constructor(
+    private readonly records: UserRecords,
     private readonly users: UsersService,
     private readonly throttle: LoginThrottle,
     private readonly sessions: SessionsService,
@@ -35,7 +37,7 @@ export class LoginService {
    * @throws ProblemError `login_throttled`, `unavailable`.
    */
   async login(name: string, password: string, request: LoginRequest): Promise<LoggedIn | undefined> {
-    const user = await this.users.findCredentials(name);
+    const user = await this.records.findCredentials(name);
     const device = await this.throttle.findDevice(user?.uuid ?? '', request.deviceTokens);
     const login = { entered: name, name: toLoginKey(name), uuid: user?.uuid, ip: request.ip, device };
     const account = login.uuid ?? `name ${login.name}`;
@@ -65,10 +67,10 @@ export class LoginService {
     const actor: Actor = { kind: 'user', id: uuid, username, roles: [], sessionId: '' };
     const caller = { actor, ip, requestId };
     return this.transactions.run(async (tx) => {
-      const now = await this.users.lockCredentials(tx, uuid);
+      const now = await this.records.lockCredentials(tx, uuid);
       const same = now?.status === 'Active' && now.password_hash === password_hash;
       if (!same) return undefined;
-      await this.users.updateLastAccess(uuid, tx);
+      await this.records.updateLastAccess(uuid, tx);
       return {
         token: await this.sessions.start(tx, uuid, caller),
         deviceTokens: isBrowser

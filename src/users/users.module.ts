@@ -22,7 +22,7 @@ import { UserChangeStore } from './writer/user-change-store.service.js';
 import { UserWriter } from './writer/user-writer.service.js';
 import { UserSessionsController } from './user-sessions.controller.js';
 import { UsersController } from './users.controller.js';
-import { UsersRepository } from './search/users.repository.js';
+import { UserRecords } from './search/user-records.service.js';
 import { UsersService } from './users.service.js';
 
 @Module({
@@ -42,7 +42,7 @@ import { UsersService } from './users.service.js';
     UserSettings,
     PasswordService,
     NewPasswords,
-    UsersRepository,
+    UserRecords,
     UserWriteRepository,
     DeletedUsers,
     DeletedUsersRepository,
@@ -58,6 +58,7 @@ import { UsersService } from './users.service.js';
     UserWriter,
     UserChangeQueue,
     UserDirectory,
+    UserRecords,
     UserSettings,
     PasswordService,
     NewPasswords,

@@ -35,15 +35,13 @@ import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
 import { type PendingChange, type UserChange, createDeletion } from './writer/change-set.js';
 import { UserChangeQueue } from './writer/user-change-queue.service.js';
-import { type Credentials, UsersRepository } from './search/users.repository.js';
-
-export type { Credentials };
+import { UserRecords } from './search/user-records.service.js';
 
 /** Reads single users for the API, and changes them through `UserChangeQueue`. */
 @Injectable()
 export class UsersService {
   constructor(
-    private readonly repository: UsersRepository,
+    private readonly records: UserRecords,
     private readonly queue: UserChangeQueue,
     private readonly passwords: PasswordService,
     private readonly throttle: LoginThrottle,
@@ -53,25 +51,12 @@ export class UsersService {
     private readonly settings: UserSettings,
   ) {}
 
-  /** @param sql the transaction to read in, if any. */
-  async find(uuid: string, sql?: Sql): Promise<User | undefined> {
-    return this.repository.find(uuid, sql);
-  }
-
-  async findCredentials(name: string): Promise<Credentials | undefined> {
-    return this.repository.findCredentials(name);
-  }
-
-  async lockCredentials(tx: Sql, uuid: string): Promise<Credentials | undefined> {
-    return this.repository.lockCredentials(tx, uuid);
-  }
-
   /**
    * Returns a user. A blocked user is visible only to Webmasters and to this user.
    * @throws ProblemError `not_found`.
    */
   async get(uuid: string, caller: Caller): Promise<User> {
-    return assertVisible(await this.repository.find(uuid), uuid, caller);
+    return assertVisible(await this.records.find(uuid), uuid, caller);
   }
 
   /** @returns the uuid of the new user. */
@@ -150,7 +135,7 @@ export class UsersService {
 
   private async addNames(error: ProblemError, conflicts: readonly Conflict[]): Promise<ProblemError> {
     const named = conflicts.map(async (conflict) => {
-      const user = await this.repository.find(conflict.uuid);
+      const user = await this.records.find(conflict.uuid);
       const name = [user?.firstname, user?.surname].filter(Boolean).join(' ');
       return user ? { ...conflict, username: user.username, name } : conflict;
     });
@@ -265,14 +250,6 @@ export class UsersService {
     return matches;
   }
 
-  async isEmpty(): Promise<boolean> {
-    return this.repository.isEmpty();
-  }
-
-  async updateLastAccess(uuid: string, tx?: Sql): Promise<void> {
-    await this.repository.updateLastAccess(uuid, now(), tx);
-  }
-
   /** Hashes a verified password again if the stored hash has outdated parameters. */
   async rehashIfOutdated(
     uuid: string,
@@ -281,7 +258,7 @@ export class UsersService {
     requester: Requester,
   ): Promise<void> {
     if (!this.passwords.isOutdated(stored)) return;
-    await this.repository.replacePasswordHash(uuid, stored, await this.passwords.hash(password, requester));
+    await this.records.replacePasswordHash(uuid, stored, await this.passwords.hash(password, requester));
   }
 }
 

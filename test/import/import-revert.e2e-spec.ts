@@ -14,7 +14,7 @@ import {
   rowsOf,
   awaitRun,
 } from '../support/app/imports.js';
-import { UsersService } from '../../src/users/users.service.js';
+import { UserRecords } from '../../src/users/search/user-records.service.js';
 import { create } from '../support/data/factories.js';
 import { HEAD, people, person } from '../support/data/user-file.js';
 
@@ -118,7 +118,7 @@ test('an import revert deletes only unused new users, and its own revert restore
   const read = () =>
     Promise.all(['n23', 'n59', 'n3', 'aide', 'guest', 'boss'].map((id) => findUser(app.key, id)));
   const [signedIn, changed, unused, aide, guest] = await read();
-  await app.app.get(UsersService).updateLastAccess(signedIn.uuid);
+  await app.app.get(UserRecords).updateLastAccess(signedIn.uuid);
   await app.key.put(`/users/${changed.uuid}`, { phone: '1' });
   await app.key.put(`/users/${aide.uuid}`, { manager_uuid: unused.uuid });
   await app.key.put(`/users/${guest.uuid}`, { manager_uuid: unused.uuid, email: 'new@example.org' });

@@ -7,7 +7,7 @@ import { Env } from '../../platform/config/env.js';
 import { ApiKeysService } from '../../api-keys/api-keys.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { rolesOf } from '../../users/model/user.js';
-import { UsersService } from '../../users/users.service.js';
+import { UserRecords } from '../../users/search/user-records.service.js';
 import type { RunOptions } from './import-options.js';
 import type { ImportRun } from './import-run.js';
 import { CREDENTIAL_REVOKED, type Reason } from './run-states.js';
@@ -20,7 +20,7 @@ import { CREDENTIAL_REVOKED, type Reason } from './run-states.js';
 export class RunRights {
   constructor(
     private readonly keys: ApiKeysService,
-    private readonly users: UsersService,
+    private readonly users: UserRecords,
     private readonly audit: AuditService,
     private readonly env: Env,
   ) {}

@@ -11,7 +11,7 @@ import { EMPTY_USER } from '../../users/model/user.js';
 import { NewPasswords } from '../../users/passwords/new-passwords.service.js';
 import { PasswordService, toRequester } from '../../users/passwords/password.service.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
-import { UsersService } from '../../users/users.service.js';
+import { UserRecords } from '../../users/search/user-records.service.js';
 
 /** Placeholder e-mail address of the first Webmaster, in a domain that never exists (RFC 2606). */
 const EMAIL = 'admin@rollcall.invalid';
@@ -32,7 +32,7 @@ export interface FirstCredentials {
 export class FirstStart {
   constructor(
     private readonly env: Env,
-    private readonly users: UsersService,
+    private readonly users: UserRecords,
     private readonly writer: UserWriter,
     private readonly keys: ApiKeysService,
     private readonly passwords: PasswordService,

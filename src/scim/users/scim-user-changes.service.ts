@@ -21,7 +21,7 @@ import {
 import { NewUserInput, UserInput } from '../../users/rules/user.input.js';
 import { MANAGED_BY_SCIM, isEmailAddress } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
-import { UsersService } from '../../users/users.service.js';
+import { UserRecords } from '../../users/search/user-records.service.js';
 import { Resources } from '../discovery/resources.js';
 import { type ProfileRules, createDeviationCounter, isHidden, rulesOf } from '../http/profile-rules.js';
 import {
@@ -55,7 +55,7 @@ type ValidEdit = ValidatedChange<UserInput> & { edit: Edit };
 @Injectable()
 export class ScimUserChanges {
   constructor(
-    private readonly users: UsersService,
+    private readonly users: UserRecords,
     private readonly newPasswords: NewPasswords,
     private readonly settings: UserSettings,
     private readonly resources: Resources,

@@ -7,7 +7,7 @@ import { type Failure, getTakenErrorCode, toFailureProblem } from '../../users/r
 import type { PendingChange } from '../../users/writer/change-set.js';
 import { UserChangeQueue } from '../../users/writer/user-change-queue.service.js';
 import type { User } from '../../users/model/user.js';
-import { UsersService } from '../../users/users.service.js';
+import { UserRecords } from '../../users/search/user-records.service.js';
 import { Resources } from '../discovery/resources.js';
 import type { ScimObject } from '../protocol/attribute.js';
 import { Projection, type ViewParameters } from '../protocol/projection.js';
@@ -18,7 +18,7 @@ import { locationOf, scimNameOf, toResource } from './user.mapping.js';
 @Injectable()
 export class ScimUsers {
   constructor(
-    private readonly users: UsersService,
+    private readonly users: UserRecords,
     private readonly members: GroupMembers,
     private readonly resources: Resources,
     private readonly queue: UserChangeQueue,

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { now } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, lockClauseOf } from '../../platform/database/engine/sql.js';
 import { TurnLookup } from '../../platform/database/turn-lookup.js';
@@ -7,9 +8,12 @@ import { USER_COLUMNS, type User, type UserRow, toUser } from '../model/user.js'
 
 export type Credentials = Pick<UserRow, 'uuid' | 'username' | 'status' | 'password_hash'>;
 
-/** Reads and updates single users. Every read finds its row by a primary key. */
+/**
+ * Reads and updates single users without checks of the caller. Every read finds its row by a primary key. Uses
+ * hand-written SQL (ADR 13).
+ */
 @Injectable()
-export class UsersRepository {
+export class UserRecords {
   private readonly select = `SELECT ${USER_COLUMNS.join(', ')} FROM users`;
   private readonly byUuid = new TurnLookup<UserRow>(this.database, 'uuid', this.select);
 
@@ -36,9 +40,9 @@ export class UsersRepository {
     return tx.queryOne<Credentials>(sql, [uuid]);
   }
 
-  /** Sets `last_access`. `updated` and the version stay the same. */
-  async updateLastAccess(uuid: string, time: string, sql: Sql = this.database): Promise<void> {
-    await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [time, uuid]);
+  /** Sets `last_access` to the current time. `updated` and the version stay the same. */
+  async updateLastAccess(uuid: string, sql: Sql = this.database): Promise<void> {
+    await sql.execute('UPDATE users SET last_access = ? WHERE uuid = ?', [now(), uuid]);
   }
 
   /** Replaces the hash `old` by a newer hash of the same password. Does nothing if the password has changed. */
