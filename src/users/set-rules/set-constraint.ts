@@ -51,8 +51,6 @@ export function createConstraint(
   after: User,
   { managers = true, identifiers }: { managers?: boolean; identifiers?: readonly Identifier[] | undefined },
 ): SetConstraint | undefined {
-  // Most changes do not concern these fields. Comparing references is enough, because a patch keeps unchanged values.
-  if (before && SHARED_FIELDS.every((field) => before[field] === after[field])) return undefined;
   const { released, taken } = diffIdentifiers(before, after, identifiers);
   const changesManager = managers && (!before || before.manager_uuid !== after.manager_uuid);
   const webmaster = diffWebmaster(before, after);
@@ -69,8 +67,6 @@ export function createConstraint(
     ...(webmaster && { webmaster }),
   };
 }
-
-const SHARED_FIELDS = [...IDENTIFYING_FIELDS, 'manager_uuid', 'status', 'roles', 'group_roles'] as const;
 
 function diffIdentifiers(
   before: User | undefined,

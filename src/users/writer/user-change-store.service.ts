@@ -57,7 +57,7 @@ export class UserChangeStore {
     );
     await this.repository.saveUsers(tx, added, updated);
     await this.released.add(tx, stored.flatMap(listReleased), now());
-    await this.saveLookups(tx, stored.filter(hasLookupChanges));
+    await this.saveLookups(tx, stored);
     await this.endSessions(tx, stored);
     const events = stored.map((change) => toAuditEvent(change, groups));
     await recordCallerEvents(tx, events);
@@ -125,18 +125,6 @@ function toStoredChange(outcome: ChangeOutcome, change: CheckedChange | undefine
   if (!change || outcome.outcome === 'error' || outcome.outcome === 'unchanged') return [];
   const { user } = outcome;
   return [{ ...change, user, after: outcome.outcome === 'deleted' ? undefined : user, outcome }];
-}
-
-const LOOKUP_FIELDS = ['roles', 'group_roles'] as const;
-
-/**
- * Returns true if a change can affect the look-up tables. Comparing references is enough, because a patch keeps
- * unchanged values.
- */
-function hasLookupChanges({ before, after, constraint }: StoredChange): boolean {
-  if (!before || !after || constraint) return true;
-  const hasSameRoles = LOOKUP_FIELDS.every((field) => before[field] === after[field]);
-  return !hasSameRoles || !hasSameValues(before, after) || !hasSameWords(before, after);
 }
 
 const shouldEndAllSessions = ({ before, after }: StoredChange): boolean =>
