@@ -1,14 +1,7 @@
 import { EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue, WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import type { CheckedInput } from '../../platform/input/read-input.js';
-import {
-  type Attributes,
-  MAX_ITEMS,
-  NETWORKS,
-  type SocialMedia,
-  hasTopLevelDomain,
-  normalizeUrl,
-} from '../model/formats.js';
+import { type Attributes, MAX_ITEMS, hasTopLevelDomain } from '../model/formats.js';
 import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
 import { type Actor, type Caller, toDatasetScope, isResponsibleFor, isSelf } from '../../access/actor.js';
 import { UNCONFIRMED, hasScope, isConfirmed } from '../../access/policy.js';
@@ -77,12 +70,8 @@ export function applyPatch(current: User, patch: UserPatch): User {
   if (next.status !== current.status && patch.blocked_by === undefined) next.blocked_by = null;
   if (next.password_hash !== current.password_hash)
     next.password_change_required = patch.password_change_required ?? false;
-  if (patch.user_avatar) next.user_avatar = preferStoredUrl(current.user_avatar, patch.user_avatar);
   if (patch.authname) next.authname = mergeObjects(current.authname, patch.authname);
-  if (patch.social_media) {
-    const links = preferStoredLinks(current.social_media, patch.social_media);
-    next.social_media = mergeObjects(current.social_media, links);
-  }
+  if (patch.social_media) next.social_media = mergeObjects(current.social_media, patch.social_media);
   if (patch.attributes) next.attributes = mergeObjects(current.attributes, patch.attributes);
   return next;
 }
@@ -95,22 +84,6 @@ function mergeObjects<T>(
   const isSet = (value: unknown): boolean =>
     value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
-}
-
-/**
- * Returns `stored` if `sent` is only its normalized form, otherwise `sent`. Sending back a normalized URL must not
- * count as a change.
- */
-function preferStoredUrl(stored: string, sent: string): string {
-  return stored !== sent && normalizeUrl(stored) === sent ? stored : sent;
-}
-
-function preferStoredLinks(stored: SocialMedia, sent: SocialMedia): SocialMedia {
-  const links = NETWORKS.flatMap((network) => {
-    const url = sent[network];
-    return url === undefined ? [] : [[network, preferStoredUrl(stored[network] ?? '', url)] as const];
-  });
-  return Object.fromEntries(links);
 }
 
 /**
