@@ -2,7 +2,7 @@ import type { ImportRunDto, ImportRowDto } from '../import/imports.dto.js';
 import { countChangedRows } from '../import/runs/import-row.js';
 import { replaceHidden } from '../platform/common/text.js';
 import { formatMinute, formatParty, toTable } from './output.js';
-import type { ImportPreviewDto } from '../import/mapping/import-preview.dto.js';
+import type { ImportPreviewDto, PreviewProblemDto } from '../import/mapping/import-preview.dto.js';
 
 /** Maximum number of problems in the summary of a run, unless the run failed. */
 const MAX_PROBLEMS = 20;
@@ -41,14 +41,8 @@ function formatCauses({ causes, counts }: ImportRunDto): string[] {
   ];
 }
 
-interface ShownProblem {
-  line: number | null;
-  name?: string;
-  field: string;
-  value?: string;
-  code: string;
-  message: string;
-}
+/** A problem of a run or of a preview, which contains no names. */
+type ShownProblem = Omit<PreviewProblemDto, 'refuses'> & { name?: string };
 
 function formatProblems(problems: readonly ShownProblem[]): string[] {
   if (problems.length === 0) return [];

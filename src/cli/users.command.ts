@@ -215,21 +215,18 @@ async function findDeletedUser(service: ServiceClient, name: string): Promise<Us
 
 async function findUser(service: ServiceClient, name: string): Promise<UserDto> {
   const found = new Map<string, UserDto>();
-  let unknown = new Error(`No user has the UUID, username, e-mail address or external id "${name}".`);
   if (isUuid(name)) {
-    try {
-      return await service.requestJson('GET', `users/${name.toLowerCase()}`);
-    } catch (error) {
-      // Continue, because the name may be an external id that looks like a UUID.
-      if (error instanceof Error) unknown = error;
-    }
+    const path = `users/${name.toLowerCase()}`;
+    // Continue after an error, because the name may be an external id that looks like a UUID.
+    const user = await service.requestJson<UserDto>('GET', path).catch(() => undefined);
+    if (user) return user;
   }
   for (const field of NAMES) {
     const { Results } = await service.getPage<UserPageDto>('users/search', { [field]: name });
     for (const user of Results) found.set(user.uuid, user);
   }
   const [user, ...others] = found.values();
-  if (!user) throw unknown;
+  if (!user) throw new Error(`No user has the UUID, username, e-mail address or external id "${name}".`);
   if (others.length === 0) return user;
   throw new Error(`Several users match "${name}": ${[...found.keys()].join(', ')}. Use one of these UUIDs.`);
 }
