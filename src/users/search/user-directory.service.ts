@@ -14,7 +14,7 @@ import { DeletedUsersRepository } from '../writer/deleted-users.repository.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
 import { ReleasedUsernames, toOwnerHash } from '../writer/released-usernames.repository.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
-import { type UserScope, isInScope } from './user-scope.js';
+import type { UserScope } from './user-scope.js';
 
 export { type Owner, toOwnerHash };
 
@@ -159,21 +159,22 @@ export class UserDirectory {
     return counts;
   }
 
-  /** Yields the active users in a scope page by page, sorted by uuid. */
-  async *readActive(scope: UserScope): AsyncGenerator<ManagedUser[]> {
-    const readUsers = (after: string) => this.listManaged(scope, after);
+  /**
+   * Yields the active users in a scope page by page, sorted by uuid. Only these users count as missing if an import file
+   * does not contain them.
+   */
+  async *readActive({ dataset, part }: UserScope): AsyncGenerator<ManagedUser[]> {
+    const readUsers = (after: string) => this.listManaged(dataset, after);
+    const isInPart = (user: ManagedUser) => part === null || user.managed_part === part;
     for await (const page of readPages('', ({ uuid }) => uuid, readUsers))
-      yield page.filter(
-        ({ status, managed_part }) =>
-          status === 'Active' && isInScope(scope, { managed_by: scope.dataset, managed_part }),
-      );
+      yield page.filter((user) => user.status === 'Active' && isInPart(user));
   }
 
   /**
    * Reads the next users of a data set after the uuid `after`. Does not filter by status, because MariaDB would then
    * read the whole table for each page.
    */
-  private async listManaged({ dataset }: UserScope, after: string): Promise<ManagedUser[]> {
+  private async listManaged(dataset: string, after: string): Promise<ManagedUser[]> {
     const rows = await this.database.query<
       Omit<ManagedUser, 'isWebmaster' | 'roles'> & { webmaster: number | boolean; roles: JsonText<string[]> }
     >(

@@ -8,13 +8,6 @@ export interface UserScope {
 
 type ManagedBy = Pick<User, 'managed_by' | 'managed_part'>;
 
-/**
- * Returns true if the user is in this scope. Only such users count as missing if an import file does not contain them.
- */
-export function isInScope({ dataset, part }: UserScope, { managed_by, managed_part }: ManagedBy): boolean {
-  return managed_by === dataset && (part === null || managed_part === part);
-}
-
 export function isAssignedTo({ dataset, part }: UserScope, { managed_by, managed_part }: ManagedBy): boolean {
   return managed_by === dataset && managed_part === part;
 }
