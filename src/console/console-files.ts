@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { errorCodeOf } from '../platform/common/errors.js';
 
@@ -14,7 +14,8 @@ const FOLDER = existsSync(BUNDLED) ? BUNDLED : new URL('../../dist/console/', im
 const PAGE = 'index.html';
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' };
 
-let names: Promise<ReadonlySet<string>> | undefined;
+/** Matches the names of files that can be opened: the page and the assets, but no path outside of the folder. */
+const FILE_NAME = /^(?:assets\/)?[\w-]+\.\w+$/;
 
 /**
  * Reads the file for a path below `/console/`, or the HTML page of the console if the path is not an asset. Files are
@@ -24,9 +25,12 @@ let names: Promise<ReadonlySet<string>> | undefined;
  */
 export async function readConsoleFile(path: string, encoding: string) {
   const name = path.startsWith('assets/') ? path : PAGE;
-  if (!(await (names ??= listFiles(FOLDER))).has(name)) return undefined;
+  if (!FILE_NAME.test(name)) return undefined;
   const extension = EXTENSIONS[encoding] ?? '';
-  const bytes = await readFile(new URL(`${name}${extension}`, FOLDER));
+  const bytes = await readFile(new URL(`${name}${extension}`, FOLDER)).catch((error: unknown) => {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+  });
+  if (!bytes) return undefined;
   return {
     bytes,
     /** The file name extension, such as `.js`. */
@@ -37,18 +41,4 @@ export async function readConsoleFile(path: string, encoding: string) {
     /** True if the file name contains a hash of the content. Caches can then keep the file forever. */
     isImmutable: name !== PAGE,
   };
-}
-
-/** Lists the files in the folder. Only files in this list are ever opened. */
-async function listFiles(folder: URL): Promise<ReadonlySet<string>> {
-  try {
-    const assets = await readdir(new URL('assets/', folder));
-    return new Set([
-      PAGE,
-      ...assets.filter((name) => !/\.(br|gz)$/.test(name)).map((name) => `assets/${name}`),
-    ]);
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return new Set();
-    throw error;
-  }
 }

@@ -6,6 +6,7 @@ import { SessionCookie } from '../sessions/session-cookie.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
+import { applyETag } from '../platform/http/entity-tags.js';
 import { addEncodingToVary } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { readConsoleFile } from './console-files.js';
@@ -52,15 +53,9 @@ export class ConsoleController {
     const file = await readConsoleFile([path].flat().join('/'), encoding || 'identity');
     if (!file) throw new ProblemError('not_found', 'This file of the console does not exist.');
     addEncodingToVary(response);
-    response.setHeader('ETag', file.etag);
     response.setHeader('Cache-Control', file.isImmutable ? ONE_YEAR : 'no-cache');
-    if (request.headers['if-none-match'] === file.etag) {
-      response.status(304).end();
-      return;
-    }
     response.type(file.type);
     if (file.encoding) response.setHeader('Content-Encoding', file.encoding);
-    response.setHeader('Content-Length', file.bytes.length);
-    response.end(file.bytes);
+    response.send(applyETag(response, file.etag) ? file.bytes : undefined);
   }
 }
