@@ -82,9 +82,8 @@ export class UserWriter {
     changes: readonly UserChange[],
     caller: Caller,
   ): Promise<{ outcomes: ChangeOutcome[]; reports: User[] }> {
-    const time = now();
     const all = changes.map((change) => ({ change, caller }));
-    return this.save(tx, all, await this.validate(tx, all, time), time);
+    return this.applyAll(tx, all);
   }
 
   /**
@@ -92,16 +91,16 @@ export class UserWriter {
    * is not applied. Its outcome has the failure `DEPENDENT_CHANGE`. See `apply`.
    */
   async applyIndependent(tx: Sql, changes: readonly CallerChange[]): Promise<ChangeOutcome[]> {
-    const time = now();
-    return (await this.save(tx, changes, await this.validate(tx, changes, time, true), time)).outcomes;
+    return (await this.applyAll(tx, changes, true)).outcomes;
   }
 
-  private async save(
+  private async applyAll(
     tx: Sql,
     changes: readonly CallerChange[],
-    validated: readonly CheckedChange[],
-    time: string,
+    isIndependent = false,
   ): Promise<{ outcomes: ChangeOutcome[]; reports: User[] }> {
+    const time = now();
+    const validated = await this.validate(tx, changes, time, isIndependent);
     const deletions = validated.filter((change) => isValidChange(change, 'delete'));
     const deleted = new Set(deletions.map(({ after }) => after.uuid));
     const all = deletions[0]
@@ -149,7 +148,7 @@ export class UserWriter {
     tx: Sql,
     changes: readonly CallerChange[],
     time: string,
-    isIndependent = false,
+    isIndependent: boolean,
   ): Promise<CheckedChange[]> {
     const current = await this.lockCurrent(tx, changes);
     const states = changes.map(({ change, caller }, index) => {
