@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Sql, lockClauseOf, insertRows } from '../platform/database/engine/sql.js';
+import { type Sql, lockClauseOf, insertRows, tableOf } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import { TurnLookup } from '../platform/database/turn-lookup.js';
 import { DEFAULT_PROFILE, type KeyActor } from '../access/actor.js';
@@ -7,9 +7,7 @@ import { fromJson } from '../platform/common/json.js';
 import type { DbTime } from '../platform/common/time.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 
-const COLUMNS =
-  'id, key_hash, name, created, expires, revoked, last_used, scopes, networks, ignores_unknown_fields, ' +
-  'maker_kind, maker_id, last_address, profile';
+const COLUMNS = tableOf(ApiKeyEntity).columns.join(', ');
 
 /** Reads and writes API keys. Uses hand-written SQL, because nearly every request runs `findByHash` (ADR 13). */
 @Injectable()
