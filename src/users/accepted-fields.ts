@@ -10,18 +10,15 @@ import { NETWORKS } from './model/formats.js';
 import { ChangedUserInput, NewUserInput, UserInput, type WritableUserInput } from './rules/user.input.js';
 
 const IGNORED_FIELDS = 'X-Ignored-Fields';
-/**
- * Maximum length of the header `X-Ignored-Fields`, in characters. If names are left out, their number follows, as in
- * `+3`.
- */
-const MAX_HEADER = 1000;
+/** Maximum number of names in the header `X-Ignored-Fields`. The number of further names follows, as in `+3`. */
+const MAX_NAMES = 50;
 const MAX_NAME = 64;
 
 export const IGNORED_HEADER = describeHeader(
   IGNORED_FIELDS,
   'Names of unknown fields in the body, which were ignored. Only sent to an API key with `unknown_fields: "ignore"`. `+3` at the end ' +
     'means three more fields.',
-  { maxLength: MAX_HEADER },
+  { maxLength: 3500 },
 );
 
 /** Fields that POST or PUT accepts, and that are therefore never ignored. `uuid` in a POST is an error. */
@@ -72,17 +69,10 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
 
 /** Formats field names for the response header. Replaces characters that a header may not contain by `?`. */
 export function formatNames(names: readonly string[]): string {
-  const parts: string[] = [];
-  let length = 0;
-  for (const name of names) {
-    const part =
-      Array.from(name.slice(0, MAX_NAME), (char) => (/[\w.-]/.test(char) ? char : '?')).join('') || '?';
-    if (length + part.length + 2 > MAX_HEADER - 12) break; // leaves space for `+` and the number of the remaining names
-    parts.push(part);
-    length += part.length + 2;
-  }
-  if (parts.length < names.length) parts.push(`+${names.length - parts.length}`);
-  return parts.join(', ');
+  const toHeaderText = (name: string): string => name.slice(0, MAX_NAME).replace(/[^\w.-]/gu, '?') || '?';
+  const shown = names.slice(0, MAX_NAMES).map(toHeaderText);
+  if (names.length > MAX_NAMES) shown.push(`+${names.length - MAX_NAMES}`);
+  return shown.join(', ');
 }
 
 /** Fields that every user may change in the user's own profile (interface §3, "who writes"). */

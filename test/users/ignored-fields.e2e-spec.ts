@@ -53,7 +53,7 @@ test('a PUT with an unknown social network keeps the stored networks', async () 
   expect(none.body.social_media ?? {}).not.toHaveProperty('linkedin');
 });
 
-test('X-Ignored-Fields has at most 1000 safe characters', async () => {
+test('X-Ignored-Fields has at most 50 names of safe characters', async () => {
   const unsafe = ['a b', 'x\r\nSet-Cookie: y=1', 'naïve', ''];
   const names = ['__proto__', ...unsafe, 'then', 'constructor', 'n'.repeat(500)];
   const many = Array.from({ length: 5000 }, (_, n) => `field_${n}`);
@@ -66,9 +66,9 @@ test('X-Ignored-Fields has at most 1000 safe characters', async () => {
     /^__proto__, a\?b, x\?\?Set-Cookie\?\?y\?1, na\?ve, \?, then, constructor, n{64}, field_0, /,
   );
   expect(header).toMatch(/, \+\d+$/);
-  expect(header.length).toBeLessThanOrEqual(1000);
   const parts = header.split(', ');
-  expect(parts.length - 1 + Number(parts.at(-1))).toBe(names.length + many.length);
+  expect(parts).toHaveLength(51);
+  expect(50 + Number(parts.at(-1))).toBe(names.length + many.length);
 });
 
 test('an idempotent retry repeats the header X-Ignored-Fields', async () => {
