@@ -31,7 +31,6 @@ Exit codes of the other commands: 0 done, 2 nothing done (invalid usage, unknown
 interface ImportFlags extends Target {
   preview?: boolean;
   suggest?: string;
-  approve?: boolean;
 }
 
 export const createImportCommand = (application: Application) =>
@@ -54,9 +53,8 @@ export const createImportCommand = (application: Application) =>
     .option('--ignore-unknown-columns', 'ignore unknown columns instead of rejecting the file')
     .option('--allow-privileged', 'allow changes to identifiers, status and roles of Webmasters')
     .option('--expected-rows <number>', 'reject the file unless it has this number of rows')
-    .option('--approve', 'approve the import if it waits for approval')
     .addHelpText('after', IMPORT_CODES)
-    .action(async (file: string, { approve, preview, suggest, ...flags }: ImportFlags, command: Command) => {
+    .action(async (file: string, { preview, suggest, ...flags }: ImportFlags, command: Command) => {
       const { profile, ...options } = toFields(flags);
       const source = parseSource(file, profile, options);
       assertValidFields(RequestedOptions, stringifyValues(source.query), command);
@@ -66,19 +64,15 @@ export const createImportCommand = (application: Application) =>
         if (preview || suggest !== undefined) return previewImport(service, source, { ...flags, suggest });
         assertCanImport(service, source);
         await assertHasUsers(service);
-        await sendAndWait(service, await buildUpload(source), flags, approve);
+        await sendAndWait(service, await buildUpload(source), flags);
       });
     });
 
 /** Sends a file, waits for its run, prints the result and sets the exit code. */
-async function sendAndWait(
-  service: ServiceClient,
-  sent: object,
-  flags: Target,
-  approve = false,
-): Promise<void> {
+async function sendAndWait(service: ServiceClient, sent: object, flags: Target): Promise<void> {
   const { id } = await service.requestJson<ImportRunDto>('POST', 'imports', sent);
-  const run = await waitForImport(service, id, approve);
+  const stop = cancelOnInterrupt(service, id);
+  const run = await waitWithProgress(service, id).finally(stop);
   print(flags, run, formatSummary(run));
   process.exitCode = getExitCode(run);
 }
@@ -111,23 +105,6 @@ function getExitCode({ state, counts, missing }: ImportRunDto): number {
   if (error === 0) return EXIT.done;
   const anyApplied = Object.values(applied).some((rows) => rows > 0) || missing.blocked > 0;
   return anyApplied ? EXIT.someFailed : EXIT.nothingDone;
-}
-
-/**
- * Waits until an import ends or needs approval.
- * @param approve true to approve an import that needs approval, and to wait until it ends.
- */
-async function waitForImport(service: ServiceClient, id: string, approve: boolean): Promise<ImportRunDto> {
-  const stop = cancelOnInterrupt(service, id);
-  try {
-    const run = await waitWithProgress(service, id);
-    if (run.state !== 'needs_approval' || !approve) return run;
-    process.stderr.write(formatSummary(run));
-    await sendDecision(service, id, 'apply');
-    return await waitWithProgress(service, id);
-  } finally {
-    stop();
-  }
 }
 
 /**
@@ -267,17 +244,14 @@ export const createImportsCommand = (application: Application) => {
         .argument('<file>', 'corrected copy of the file from "imports failed" ("-" for standard input)')
         .option('--dry-run', 'only create a plan, without changing any user')
         .option('--adopt-rows <lines>', 'lines whose conflicting user is the same person, such as 12,17')
-        .option('--approve', 'approve the import if it waits for approval')
-        .action(
-          async (corrects: string, file: string, { approve, ...flags }: ImportFlags, command: Command) => {
-            const query = { ...toFields(flags), corrects };
-            assertValidFields(RequestedOptions, stringifyValues(query), command);
-            if (file !== '-') await assertReadable(file);
-            await application.runWithClient(flags, async (service) =>
-              sendAndWait(service, await buildUpload({ file, query }), flags, approve),
-            );
-          },
-        ),
+        .action(async (corrects: string, file: string, flags: ImportFlags, command: Command) => {
+          const query = { ...toFields(flags), corrects };
+          assertValidFields(RequestedOptions, stringifyValues(query), command);
+          if (file !== '-') await assertReadable(file);
+          await application.runWithClient(flags, async (service) =>
+            sendAndWait(service, await buildUpload({ file, query }), flags),
+          );
+        }),
     );
 };
 

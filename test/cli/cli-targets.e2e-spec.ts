@@ -69,7 +69,8 @@ describe.each(TARGETS)('rollcall on the %s', (target) => {
     const parked = await run(['import', moved, '--dataset', name]);
     expect(parked.code).toBe(2);
     expect(parked.out).toContain('changed_logins_only (email): 5, limit 3');
-    const approved = await run(['import', moved, '--dataset', name, '--approve']);
+    const [, id = ''] = /imports approve (\S+),/.exec(parked.out) ?? [];
+    const approved = await run(['imports', 'approve', id]);
     expect([approved.code, approved.out]).toEqual([0, expect.stringMatching(/completed[^]*updated +5\n/)]);
     const unknown = await run(['import', good, '--profile', 'nobody']);
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('nobody')]);
