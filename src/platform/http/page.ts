@@ -45,15 +45,6 @@ export class PageQuery {
   limit: number = 25;
 }
 
-/** The query parameters of a list with cursor paging. Such a list is sorted from the newest record to the oldest. */
-export class CursorQuery {
-  @LimitParam()
-  limit: number = 25;
-
-  @AfterParam()
-  after?: string;
-}
-
 export const clampLimit = ({ limit = DEFAULT_LIMIT }: { limit?: number }) => Math.min(limit, MAX_LIMIT);
 
 export const toPageRange = (query: PageQuery) => ({ offset: query.offset, limit: clampLimit(query) });
