@@ -5,9 +5,9 @@ import { addScheduledFile } from '../api/upload.js';
 import { formatCount, formatSize, showFileName } from '../lib/text.js';
 import { Button } from '../parts/button.js';
 import { DropZone } from '../parts/drop-zone.js';
-import { Card, FactList, Page } from '../parts/page.js';
+import { Card, FactList, Page, TableCard } from '../parts/page.js';
 import { ProblemNote } from '../parts/problem-note.js';
-import { type Column, Table } from '../parts/table.js';
+import type { Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 import { showToast } from '../parts/toast.js';
 import { RunsCard } from './import/runs-card.js';
@@ -58,15 +58,13 @@ export function SchedulePage() {
         {data && (folder ? <Facts schedule={data} /> : <NoSchedule />)}
         {folder && (
           <>
-            <Card title="Waiting files" isFlush>
-              <Table
-                caption="Waiting files"
-                columns={FILES}
-                rows={data.files}
-                getKey={({ name }) => name}
-                empty="No files are waiting."
-              />
-            </Card>
+            <TableCard
+              title="Waiting files"
+              columns={FILES}
+              rows={data.files}
+              getKey={({ name }) => name}
+              empty="No files are waiting."
+            />
             <Card title="Upload into the folder">
               <DropZone
                 text="Drop a CSV file here, or"
@@ -80,9 +78,7 @@ export function SchedulePage() {
             </Card>
           </>
         )}
-        {data && (
-          <RunsCard title="Last import of each data set" caption="Last imports" runs={data.datasets} />
-        )}
+        {data && <RunsCard title="Last import of each data set" runs={data.datasets} />}
       </div>
     </Page>
   );

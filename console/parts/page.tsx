@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useUrl } from '../lib/url.js';
+import { Table, type TableProps } from './table.js';
 
 interface PageProps {
   title: string;
@@ -43,24 +44,28 @@ export function Page({ title, titleBadge, lead, actions, children }: PageProps) 
   );
 }
 
-/** A section of a page with its own title and buttons. */
-export function Card(props: {
+interface CardProps {
   title: string;
   actions?: ComponentChildren;
-  children: ComponentChildren;
-  isFlush?: boolean;
-}) {
-  const { title, actions, children, isFlush = false } = props;
-  return (
-    <section class={`card${isFlush ? ' flush' : ''}`}>
-      <header>
-        <h2>{title}</h2>
-        {actions && <div class="buttons">{actions}</div>}
-      </header>
-      {children}
-    </section>
-  );
 }
+
+/** A section of a page with its own title and buttons. */
+export const Card = (props: CardProps & { children: ComponentChildren; isFlush?: boolean }) => (
+  <section class={`card${props.isFlush ? ' flush' : ''}`}>
+    <header>
+      <h2>{props.title}</h2>
+      {props.actions && <div class="buttons">{props.actions}</div>}
+    </header>
+    {props.children}
+  </section>
+);
+
+/** A section that contains only a table, whose caption is the title. */
+export const TableCard = <T,>({ title, actions, ...table }: CardProps & Omit<TableProps<T>, 'caption'>) => (
+  <Card title={title} actions={actions} isFlush>
+    <Table caption={title} {...table} />
+  </Card>
+);
 
 /** Names and values. Facts without a value are left out. */
 export type Facts = readonly (readonly [name: string, value: ComponentChildren])[];

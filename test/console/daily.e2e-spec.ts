@@ -27,7 +27,7 @@ describeConsole('daily work in the console', (service) => {
     await page.waitForText('1 import is waiting for a decision, 1 key expires soon.');
     const waits = await page.readRows('Waiting imports');
     expect(waits.map((cells) => cells.slice(0, 3))).toEqual([['home', 'upload.csv', 'Needs approval']]);
-    expect((await page.readRows('Last imports')).map(([dataset]) => dataset)).toEqual(['home']);
+    expect((await page.readRows('Last import of each data set')).map(([dataset]) => dataset)).toEqual(['home']);
     await page.waitForText('ends soon');
     const plots = page.page.getByRole('figure');
     await plots.first().getByText('Show as table').click();

@@ -8,11 +8,10 @@ import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { Button } from '../../parts/button.js';
 import { RoleFields } from '../../parts/field.js';
-import { Card, Page } from '../../parts/page.js';
+import { Card, Page, TableCard } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { StatusPill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
-import { Table } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { showToast } from '../../parts/toast.js';
 import { type LoadedGroup, loadGroup, saveRoles } from './groups.js';
@@ -37,21 +36,19 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
       <div class="stack">
         <ProblemNote problem={problem} />
         <Roles open={data} onSaved={reload} />
-        <Card title="Members" isFlush>
-          <Table
-            caption="Members"
-            rows={members.rows}
-            getKey={(member) => (typeof member === 'string' ? member : member.uuid)}
-            empty="This group has no members."
-            columns={[
-              { title: 'Name', cell: (member) => <Member of={member} /> },
-              {
-                title: 'Status',
-                cell: (member) => typeof member !== 'string' && <StatusPill status={member.status} />,
-              },
-            ]}
-          />
-        </Card>
+        <TableCard
+          title="Members"
+          rows={members.rows}
+          getKey={(member) => (typeof member === 'string' ? member : member.uuid)}
+          empty="This group has no members."
+          columns={[
+            { title: 'Name', cell: (member) => <Member of={member} /> },
+            {
+              title: 'Status',
+              cell: (member) => typeof member !== 'string' && <StatusPill status={member.status} />,
+            },
+          ]}
+        />
         <Pager page={members} unit="member" />
       </div>
     </Page>

@@ -89,8 +89,7 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
       </ul>
       {waiting.length > 0 && (
         <RunsCard
-          title="Waiting for a decision"
-          caption="Waiting imports"
+          title="Waiting imports"
           runs={waiting.map((run) => ({ dataset: run.options.dataset, last_run: run }))}
         />
       )}
@@ -101,7 +100,6 @@ function Content({ overview: { statistics, waiting } }: { overview: Overview }) 
       </div>
       <RunsCard
         title="Last import of each data set"
-        caption="Last imports"
         runs={imports.datasets.map(({ dataset, last_run }) => ({ dataset, last_run }))}
       />
       {keys.expiring.length > 0 && (

@@ -1,8 +1,8 @@
 import type { components } from '../../api/generated.js';
 import { toHref } from '../../lib/url.js';
-import { Card } from '../../parts/page.js';
+import { TableCard } from '../../parts/page.js';
 import { Pill, StatePill } from '../../parts/pill.js';
-import { type Column, Table } from '../../parts/table.js';
+import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { Bar } from './bar.js';
 import { getTitle } from './runs.js';
@@ -41,14 +41,12 @@ const COMPLETED: Column<DatasetRun> = {
 };
 
 /** Lists runs with their data sets. */
-export const RunsCard = (props: { title: string; caption: string; runs: readonly DatasetRun[] }) => (
-  <Card title={props.title} isFlush>
-    <Table
-      caption={props.caption}
-      rows={props.runs}
-      getKey={({ last_run: { id } }) => id}
-      empty="No file has been imported yet."
-      columns={props.runs[0]?.last_completed === undefined ? COLUMNS : [...COLUMNS, COMPLETED]}
-    />
-  </Card>
+export const RunsCard = ({ title, runs }: { title: string; runs: readonly DatasetRun[] }) => (
+  <TableCard
+    title={title}
+    rows={runs}
+    getKey={({ last_run: { id } }) => id}
+    empty="No file has been imported yet."
+    columns={runs[0]?.last_completed === undefined ? COLUMNS : [...COLUMNS, COMPLETED]}
+  />
 );
