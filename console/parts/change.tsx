@@ -11,23 +11,14 @@ interface Values {
   new_name?: string;
 }
 
-interface Format {
-  /** True to show only the new value, for a created record. */
-  isFirst?: boolean;
-  /** True to leave out an empty old value. */
-  hidesEmpty?: boolean;
-  /** Maximum length of a shown value, in characters. */
+interface ValueProps {
+  value: unknown;
+  name?: string | undefined;
   maxLength?: number;
 }
 
-interface ValueProps {
-  value: unknown;
-  name: string | undefined;
-  maxLength: number;
-}
-
 /** Shows the old or new value of a change, or the name of the user with this id. */
-const ChangedValue = ({ value, name, maxLength }: ValueProps) => {
+export const ChangedValue = ({ value, name, maxLength = Infinity }: ValueProps) => {
   const text = formatValue(value);
   if (text === '') return <span class="none">empty</span>;
   if (name && UUID.test(text)) return <UserName id={text} name={name} />;
@@ -35,10 +26,10 @@ const ChangedValue = ({ value, name, maxLength }: ValueProps) => {
   return <>{shown.length > maxLength ? `${shown.slice(0, maxLength)}…` : shown}</>;
 };
 
-/** Shows a change as old → new. */
-export function Change({ of: change, maxLength = Infinity, ...format }: Format & { of: Values }) {
+/** Shows a change as old → new, or only the new value if the old value is empty. */
+export function Change({ of: change, maxLength = Infinity }: { of: Values; maxLength?: number }) {
   const added = <ChangedValue value={change.new} name={change.new_name} maxLength={maxLength} />;
-  if (format.isFirst || (format.hidesEmpty && formatValue(change.old) === '')) return <ins>{added}</ins>;
+  if (formatValue(change.old) === '') return <ins>{added}</ins>;
   return (
     <span class="change">
       <del>
@@ -52,14 +43,16 @@ export function Change({ of: change, maxLength = Infinity, ...format }: Format &
   );
 }
 
-interface ChangeListProps extends Format {
+interface ChangeListProps {
   changes: readonly (Values & { field: string })[];
+  /** Maximum length of a shown value, in characters. */
+  maxLength?: number;
   /** List items to show before the changes. */
   children?: ComponentChildren;
 }
 
 /** Lists changed fields. Secrets have no values. */
-export const ChangeList = ({ changes, children, ...format }: ChangeListProps) => (
+export const ChangeList = ({ changes, children, maxLength }: ChangeListProps) => (
   <dl class="diff">
     {children}
     {changes.map((change) => (
@@ -67,7 +60,7 @@ export const ChangeList = ({ changes, children, ...format }: ChangeListProps) =>
         <dt>{getLabel(change.field)}</dt>
         <dd>
           {'old' in change || 'new' in change ? (
-            <Change of={change} {...format} />
+            <Change of={change} {...(maxLength && { maxLength })} />
           ) : (
             <span class="muted">changed (value not shown)</span>
           )}

@@ -65,11 +65,11 @@ function Changes({ event: { changes, reason } }: { event: Event }) {
   return (
     <>
       {reason && <p class="reason">{reason}</p>}
-      <ChangeList changes={first} hidesEmpty maxLength={MAX_LENGTH} />
+      <ChangeList changes={first} maxLength={MAX_LENGTH} />
       {others.length > 0 && (
         <details>
           <summary class="muted">and {others.length} more</summary>
-          <ChangeList changes={others} hidesEmpty maxLength={MAX_LENGTH} />
+          <ChangeList changes={others} maxLength={MAX_LENGTH} />
         </details>
       )}
     </>

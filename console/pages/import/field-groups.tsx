@@ -12,8 +12,6 @@ interface ShownChange {
   line: number | null;
   person: ComponentChildren;
   change: Pick<Row['changes'][number], 'old' | 'new' | 'old_name' | 'new_name'>;
-  /** True if the record is new, which has no old value. */
-  isFirst: boolean;
 }
 
 /** Rows shown for each field at first. */
@@ -24,9 +22,8 @@ const MAX_ROWS = 100;
 /** Groups the changes of rows by field, with the most frequently changed field first. */
 export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: boolean }) {
   const shown = rows.flatMap((row) => {
-    const { line, outcome } = row;
     const person = <RowPerson row={row} />;
-    return getVisibleChanges(row).map((change) => ({ line, person, change, isFirst: outcome === 'created' }));
+    return getVisibleChanges(row).map((change) => ({ line: row.line, person, change }));
   });
   const groups = Map.groupBy(shown, ({ change }) => change.field);
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length);
@@ -74,7 +71,7 @@ export const ChangeTable = ({ caption, changes }: { caption: string; changes: re
     columns={[
       { title: 'Line', isNumber: true, cell: ({ line }) => line ?? '–' },
       { title: 'Person', cell: ({ person }) => person },
-      { title: 'Change', cell: ({ change, isFirst }) => <Change of={change} isFirst={isFirst} /> },
+      { title: 'Change', cell: ({ change }) => <Change of={change} /> },
     ]}
   />
 );

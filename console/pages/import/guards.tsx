@@ -40,7 +40,6 @@ export function Guards({ run }: { run: Run }) {
                 line,
                 person: <a href={toHref(`/imports/${run.id}`, { person: id })}>{name || id}</a>,
                 change,
-                isFirst: change.old === null,
               }))}
             />
           )}

@@ -35,10 +35,9 @@ const buildColumns = (run: Run): readonly Column<Row>[] => [
 ];
 
 function RowChanges({ row, run }: { row: Row; run: Run }) {
-  const { errors, outcome } = row;
   return (
-    <ChangeList changes={getVisibleChanges(row)} isFirst={outcome === 'created'}>
-      {errors.map((error) => (
+    <ChangeList changes={getVisibleChanges(row)}>
+      {row.errors.map((error) => (
         <div key={error.field + error.code}>
           <dt>{getLabel(error.field)}</dt>
           <dd>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import { getLabel, formatValue } from '../../lib/text.js';
+import { getLabel } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
+import { ChangedValue } from '../../parts/change.js';
 import { Dialog } from '../../parts/dialog.js';
 import { toggle } from '../../parts/field.js';
 import { Table } from '../../parts/table.js';
@@ -28,7 +29,7 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
         checked={mine.includes(field) === isMine}
         onChange={() => setMine(toggle(mine, field, isMine))}
       />
-      <DisplayedValue value={value} />
+      <ChangedValue value={value} />
     </label>
   );
   return (
@@ -45,11 +46,11 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
           empty="The only changes are in fields that are not shown in this form."
           columns={[
             { title: 'Field', cell: ({ field }) => getLabel(field) },
-            { title: 'Before', cell: ({ before }) => <DisplayedValue value={before} /> },
+            { title: 'Before', cell: ({ before }) => <ChangedValue value={before} /> },
             {
               title: 'Now',
               cell: ({ field, theirs, isBoth }) =>
-                isBoth ? showChoice(field, theirs, false) : <DisplayedValue value={theirs} />,
+                isBoth ? showChoice(field, theirs, false) : <ChangedValue value={theirs} />,
             },
             {
               title: 'Yours',
@@ -66,6 +67,3 @@ export function ConflictDialog({ conflicts, at, onKeep, onDiscard, onClose }: Co
     </Dialog>
   );
 }
-
-const DisplayedValue = ({ value }: { value: Value | undefined }) =>
-  formatValue(value) === '' ? <span class="none">empty</span> : <span>{formatValue(value)}</span>;

@@ -43,7 +43,7 @@ function Event({ event }: { event: AuditEvent }) {
         </span>
       </div>
       {reason && <p class="reason">{reason}</p>}
-      {changes.length > 0 && <ChangeList changes={changes} isFirst={action === 'user.created'} />}
+      {changes.length > 0 && <ChangeList changes={changes} />}
       <Source of={event} />
     </li>
   );

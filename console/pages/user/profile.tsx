@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { focusTitle } from '../../lib/focus.js';
-import { getLabel, formatValue } from '../../lib/text.js';
+import { getLabel } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
+import { ChangedValue } from '../../parts/change.js';
 import { Card, FactList } from '../../parts/page.js';
 import { UserLink } from '../../parts/user-link.js';
 import { CHECKBOXES, LINES, NETWORKS, toDraft } from './draft.js';
@@ -50,9 +51,13 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
 export function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
   const draft = toDraft(user);
   const facts = SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
-    const text = formatValue(draft[field]) || <span class="none">empty</span>;
     const isManager = field === 'manager_uuid' && user.manager_uuid;
-    return [getLabel(field), isManager ? <UserLink key="" id={user.manager_uuid ?? ''} /> : text] as const;
+    const value = isManager ? (
+      <UserLink id={user.manager_uuid ?? ''} />
+    ) : (
+      <ChangedValue value={draft[field]} />
+    );
+    return [getLabel(field), value] as const;
   });
   return <FactList facts={facts} />;
 }
