@@ -7,30 +7,39 @@ import { Copy } from '../../parts/copy.js';
 import { Card, FactList, type Facts } from '../../parts/page.js';
 import { Tags } from '../../parts/pill.js';
 import { Time } from '../../parts/time.js';
-import { findLatestEvent, loadGroups } from '../../api/users.js';
+import { loadEvents, loadGroups } from '../../api/users.js';
 import { useReportCount } from './reports-note.js';
 
 const NONE = <span class="none">none</span>;
 
-/** Builds the facts on the data set of the user, the last import, the block and the direct reports. */
-function useOrigin({ uuid, updated, status, managed_by, managed_part, blocked_by }: User): Facts {
-  const key = `${uuid} ${updated}`;
-  const byImport = useResource(key, (signal) => findLatestEvent(uuid, { actor_kind: 'import' }, signal));
-  const block = useResource(status === 'Blocked' ? key : undefined, (signal) =>
-    findLatestEvent(uuid, { action: ['user.blocked'] }, signal),
-  );
-  const reports = useReportCount(uuid);
+/** Builds the facts that only Webmasters may see: data set, last import, block, direct reports and groups. */
+function useOrigin(
+  { uuid, updated, status, managed_by, managed_part, blocked_by }: User,
+  isFull: boolean,
+): Facts {
+  const key = isFull ? `${uuid} ${updated}` : undefined;
+  const groups = useResource(isFull ? uuid : undefined, (signal) => loadGroups(uuid, signal));
+  const names = groups.data?.map(({ display_name }) => display_name);
+  const latest = { target: uuid, limit: 1 };
+  const [byImport] =
+    useResource(key, (signal) => loadEvents({ ...latest, actor_kind: 'import' }, signal)).data ?? [];
+  const [block] =
+    useResource(status === 'Blocked' ? key : undefined, (signal) =>
+      loadEvents({ ...latest, action: ['user.blocked'] }, signal),
+    ).data ?? [];
+  const reports = useReportCount(isFull ? uuid : undefined);
+  if (!isFull) return [];
   return [
     ['Data set', managed_by ? [managed_by, managed_part].filter(Boolean).join(', part ') : NONE],
-    [getLabel('last_import'), byImport.data && <EventSource event={byImport.data} />],
+    [getLabel('last_import'), byImport && <EventSource event={byImport} />],
     [
       'Blocked by',
-      status === 'Blocked' && block.data && (
+      status === 'Blocked' && block && (
         <>
-          <EventSource event={block.data} />
+          <EventSource event={block} />
           {blocked_by &&
             `, because the file of ${blocked_by} ${managed_by ? 'states this' : 'did not contain the user'}`}
-          {block.data.reason && `: ${block.data.reason}`}
+          {block.reason && `: ${block.reason}`}
         </>
       ),
     ],
@@ -42,6 +51,7 @@ function useOrigin({ uuid, updated, status, managed_by, managed_part, blocked_by
         NONE
       ),
     ],
+    ['Groups', names ? <Tags values={names} none="none" /> : '…'],
   ];
 }
 
@@ -52,8 +62,8 @@ const EventSource = ({ event }: { event: AuditEvent }) => (
   </>
 );
 
-/** Shows the read-only fields of a user: times, roles from groups and UUID. */
-export const RecordCard = ({ user, more = [] }: { user: User; more?: Facts }) => (
+/** Shows the read-only fields of a user: times, origin, roles from groups and UUID. */
+export const RecordCard = ({ user, isFull }: { user: User; isFull: boolean }) => (
   <Card title="Record">
     <FactList
       isNarrow
@@ -61,23 +71,10 @@ export const RecordCard = ({ user, more = [] }: { user: User; more?: Facts }) =>
         ['Created', <Time key="" at={user.created} />],
         ['Updated', <Time key="" at={user.updated} />],
         ['Last access', user.last_access !== undefined && <Time key="" at={user.last_access} />],
-        ...more,
+        ...useOrigin(user, isFull),
         [getLabel('group_roles'), <Tags key="" values={user.group_roles} none="none" />],
         ['UUID', <Copy key="" text={user.uuid} what="UUID" />],
       ]}
     />
   </Card>
 );
-
-/** Shows the read-only fields of a user, with the origin and the groups, to a Webmaster. */
-export function FullRecordCard({ user }: { user: User }) {
-  const groups = useResource(user.uuid, (signal) => loadGroups(user.uuid, signal));
-  const names = groups.data?.map(({ display_name }) => display_name);
-  const origin = useOrigin(user);
-  return (
-    <RecordCard
-      user={user}
-      more={[...origin, ['Groups', names ? <Tags key="" values={names} none="none" /> : '…']]}
-    />
-  );
-}

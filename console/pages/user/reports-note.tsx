@@ -3,9 +3,9 @@ import { formatCount } from '../../lib/text.js';
 import { toHref } from '../../lib/url.js';
 import { searchUsers } from '../users/search.js';
 
-/** Returns the number of direct reports of a user. */
-export function useReportCount(uuid: string): number {
-  const search = new URLSearchParams({ manager_uuid: uuid });
+/** Returns the number of direct reports of a user, if there is one. */
+export function useReportCount(uuid: string | undefined): number {
+  const search = new URLSearchParams({ manager_uuid: uuid ?? '' });
   return useResource(uuid, (signal) => searchUsers(search, signal, 1)).data?.count ?? 0;
 }
 

@@ -16,7 +16,7 @@ import { type UserVersion, loadUser } from '../../api/users.js';
 import { PasswordCard } from './password-card.js';
 import { Profile } from './profile.js';
 import { Sessions } from './sessions.js';
-import { FullRecordCard, RecordCard } from './facts.js';
+import { RecordCard } from './facts.js';
 import { WaitingChanges } from './waiting.js';
 
 /** The page of a user, or of the current user if the URL has no id. */
@@ -78,7 +78,7 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
           <div class="split">
             <Profile version={data} isFull={isFull} isSelf={isSelf} onChange={change} />
             <div class="stack">
-              {isFull ? <FullRecordCard user={user} /> : <RecordCard user={user} />}
+              <RecordCard user={user} isFull={isFull} />
               {(isFull || isSelf) && <PasswordCard user={user} isSelf={isSelf} onChange={reload} />}
             </div>
           </div>
