@@ -45,16 +45,11 @@ function BlockEffect({ user }: { user: User }) {
   return (
     <>
       <p>
-        {getDisplayName(user)} can no longer sign in. {formatEndingSessions(sessions.data?.length)} The
-        profile, the roles and the history are kept.
+        {getDisplayName(user)} can no longer sign in.{' '}
+        {sessions.data ? formatCount(sessions.data.length, 'open session') : 'All open sessions'} will end
+        immediately. The profile, the roles and the history are kept.
       </p>
       <ReportsNote uuid={user.uuid} effect="will keep this manager." />
     </>
   );
-}
-
-function formatEndingSessions(sessions: number | undefined): string {
-  if (sessions === 0) return 'There are no open sessions.';
-  if (sessions === undefined) return 'All open sessions end immediately.';
-  return `${formatCount(sessions, 'open session ends', 'open sessions end')} immediately.`;
 }
