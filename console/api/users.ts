@@ -8,6 +8,7 @@ import {
   unwrap,
   toReasonHeader,
 } from './client.js';
+import type { paths } from './generated.js';
 import { ProblemError } from './problem.js';
 
 /** A user with the ETag of this version. */
@@ -66,19 +67,16 @@ export function loadDeletedUsers(
 }
 
 /** Generates a password. @param mustChange true if the next sign-in must replace it. */
-export async function generatePassword(id: string, mustChange: boolean): Promise<string> {
-  const request = { params: toParams(id), body: { must_change: mustChange } };
+export async function generatePassword(id: string, mustChange: boolean, reason: string): Promise<string> {
+  const request = { params: toParams(id), body: { must_change: mustChange }, ...toReasonHeader(reason) };
   return (await unwrap(api.POST('/api/0.3/users/{user_id}/password', request))).data.password;
 }
 
-/** Finds the newest audit event of a user that matches a filter. */
-export async function findLatestEvent(
-  id: string,
-  filter: { action?: ['user.blocked']; actor_kind?: 'import' },
-  signal: AbortSignal,
-) {
-  const params = { query: { target: id, limit: 1, ...filter } };
-  return (await unwrap(api.GET('/api/0.3/audit', { params, signal }))).data.Results[0];
+type AuditQuery = NonNullable<paths['/api/0.3/audit']['get']['parameters']['query']>;
+
+/** Loads the newest audit events that match a filter. */
+export async function loadEvents(query: AuditQuery, signal: AbortSignal) {
+  return (await unwrap(api.GET('/api/0.3/audit', { params: { query }, signal }))).data.Results;
 }
 
 export async function loadSessions(id: string, signal: AbortSignal) {

@@ -3,6 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/resource.js';
 import { focusTitle } from '../lib/focus.js';
 import { Button } from './button.js';
+import { Copy } from './copy.js';
 import { TextField } from './field.js';
 import { Form } from './form.js';
 import { showToast } from './toast.js';
@@ -55,6 +56,28 @@ export function Dialog(props: DialogProps) {
     </dialog>
   );
 }
+
+interface SecretProps {
+  title: string;
+  secret: string;
+  /** Noun for the secret, such as "key". */
+  what: string;
+  children: ComponentChildren;
+  onClose: () => void;
+}
+
+/** Shows a new secret once. Only the button closes the dialog. */
+export const SecretDialog = ({ title, secret, what, children, onClose }: SecretProps) => (
+  <Dialog title={title} onClose={onClose} isWide isPersistent>
+    <p>{children}</p>
+    <p>
+      <Copy text={secret} what={what} />
+    </p>
+    <div class="buttons end">
+      <Button text="I have copied it" kind="primary" isFocused onClick={onClose} />
+    </div>
+  </Dialog>
+);
 
 const MAX_REASON = 500;
 

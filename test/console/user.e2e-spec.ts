@@ -112,7 +112,7 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     const session = await service.app.login(user.username, PASSWORD);
     await open();
     await page.button('Block').click();
-    await page.waitForText(/can no longer sign in\. 1 open session ends immediately\./);
+    await page.waitForText(/can no longer sign in\. 1 open session will end immediately\./);
     await page.field('Reason (optional)').fill('Left, “for ever”');
     await page.page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
     await page.waitForText('Ada Lovelace is blocked.');
@@ -129,7 +129,7 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     await open('?tab=sessions');
     await page.button('End').first().click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.waitForText('The session has ended.');
+    await page.waitForText('1 session ended.');
     await page.button('End').nth(1).waitFor({ state: 'detached' });
     await page.button('End all').click();
     await page.page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
@@ -183,7 +183,7 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     await page.button('Generate').click();
     const password = await page.dialog.locator('code').innerText();
     expect(await page.findViolations()).toEqual([]);
-    await page.button('Done').click();
+    await page.button('I have copied it').click();
     await page.waitForText('The user must choose a new password at the next sign-in.');
 
     const own = await service.open();

@@ -1,10 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Action, useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
-import { Button } from '../../parts/button.js';
-import { Copy } from '../../parts/copy.js';
-import { Dialog } from '../../parts/dialog.js';
+import { Dialog, SecretDialog } from '../../parts/dialog.js';
 import { CheckField, SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
 import { type NewKey, SCOPES, createKey } from './keys.js';
@@ -13,9 +10,6 @@ const FIELDS = ['name', 'expires', 'networks'];
 const PROVIDERS = ['standard', 'entra', 'okta', 'midpoint'] as const;
 const DAY = 86_400_000;
 
-/** Chosen scopes. `all` grants full access. */
-type Scopes = readonly string[] | 'all';
-
 /** Creates a key and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<NewKey>();
@@ -23,17 +17,9 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   useUnsavedWarning(createdKey !== undefined); // the key cannot be shown again
   if (createdKey)
     return (
-      <Dialog key="made" title={`API key ${createdKey.name}`} onClose={onClose} isWide isPersistent>
-        <div class="stack">
-          <p>Copy the key now. It is not stored and cannot be shown again.</p>
-          <p>
-            <Copy text={createdKey.key} what="key" />
-          </p>
-          <div class="buttons end">
-            <Button text="I have copied it" kind="primary" onClick={onClose} />
-          </div>
-        </div>
-      </Dialog>
+      <SecretDialog title={`API key ${createdKey.name}`} secret={createdKey.key} what="key" onClose={onClose}>
+        Copy the key now. It is not stored and cannot be shown again.
+      </SecretDialog>
     );
   return (
     // Stays open while the key is being created. Otherwise a key would exist that was never shown.
@@ -60,14 +46,14 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
   const [days, setDays] = useState('90');
   const [networks, setNetworks] = useState('');
   const [profile, setProfile] = useState<string>('standard');
-  const [scopes, setScopes] = useState<Scopes>(['users:read']);
+  const [scopes, setScopes] = useState<readonly string[]>(['users:read']);
   useUnsavedWarning(name !== '' || networks !== '');
   const create = async (): Promise<void> => {
     const list = networks.split(/[\s,]+/).filter(Boolean);
     const key = await createKey({
       name,
       profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
-      ...(scopes !== 'all' && { scopes: [...scopes] }),
+      ...(!scopes.includes(ALL) && { scopes: [...scopes] }),
       ...(list.length > 0 && { networks: list }),
       ...(days !== '' && { expires: new Date(opened + Number(days) * DAY).toISOString() }),
     });
@@ -123,36 +109,31 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
   );
 }
 
-function ScopeChoice({ scopes, onChange }: { scopes: Scopes; onChange: (scopes: Scopes) => void }) {
-  const isAll = scopes === 'all';
+/** Grants full access, instead of single scopes. */
+const ALL = 'all';
+const CHOICES = [...SCOPES, [ALL, 'all rights of a Webmaster, including future rights']] as const;
+
+function ScopeChoice(props: { scopes: readonly string[]; onChange: (scopes: string[]) => void }) {
+  const { scopes, onChange } = props;
+  const isAll = scopes.includes(ALL);
   return (
     <fieldset>
       <legend>Permissions</legend>
-      {SCOPES.map(([scope, meaning]) => (
+      {CHOICES.map(([scope, meaning]) => (
         <CheckField
           key={scope}
           name={scope}
-          label={<ScopeLabel title={<code>{scope}</code>} meaning={meaning} />}
+          label={
+            <span>
+              {scope === ALL ? 'Full access' : <code>{scope}</code>} <span class="muted">{meaning}</span>
+            </span>
+          }
           value={isAll || scopes.includes(scope)}
-          isDisabled={isAll}
-          onValue={(isChosen) => onChange(toggle(isAll ? [] : scopes, scope, isChosen))}
+          isDisabled={isAll && scope !== ALL}
+          onValue={(isChosen) => onChange(toggle(scope === ALL ? [] : scopes, scope, isChosen))}
         />
       ))}
-      <CheckField
-        name="all"
-        label={
-          <ScopeLabel title="Full access" meaning="all rights of a Webmaster, including future rights" />
-        }
-        value={isAll}
-        onValue={(isChosen) => onChange(isChosen ? 'all' : [])}
-      />
       {scopes.length === 0 && <p class="error">Choose at least one permission.</p>}
     </fieldset>
   );
 }
-
-const ScopeLabel = ({ title, meaning }: { title: ComponentChildren; meaning: string }) => (
-  <span>
-    {title} <span class="muted">{meaning}</span>
-  </span>
-);
