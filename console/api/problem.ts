@@ -12,6 +12,10 @@ const TEXTS: Partial<Record<string, string>> = {
   unknown_reference: 'matches no user. Type the name, username, e-mail address or external ID of a user',
 };
 
+/** Explains the login throttle (docs/security.md). */
+const THROTTLED =
+  'To prevent password guessing, only a few failed attempts are allowed from one IP address within 15 minutes. Even the correct password is rejected for now.';
+
 /** An error response of the service (RFC 9457), or a failed connection. */
 export class ProblemError extends Error {
   readonly code: string;
@@ -36,7 +40,7 @@ export class ProblemError extends Error {
     );
     this.code = known?.code ?? 'unknown';
     this.detail =
-      known?.detail ??
+      (known?.code === 'login_throttled' ? THROTTLED : known?.detail) ??
       (status === 0 ? 'Check your connection and try again. What you entered is not lost.' : '');
     this.requestId = known?.request_id ?? headers.get('x-request-id') ?? '';
     this.errors = known?.errors ?? [];

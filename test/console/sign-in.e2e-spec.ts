@@ -50,7 +50,8 @@ describeConsole('signing in to the console', (service) => {
       await answered;
     }
     await page.waitForText(/only a few failed attempts are allowed from one IP address within 15 minutes/);
-    await page.waitForText(/Even the correct password is rejected for now\. Try again in 1[45] min/);
+    await page.waitForText(/Even the correct password is rejected for now/);
+    await page.waitForText(/^Try again in 1[45] min/);
     expect(await page.findViolations()).toEqual([]);
   });
 
