@@ -30,11 +30,7 @@ export function NewUserPage() {
           onCancel={() => navigate(toHref('/users'))}
           fields={FIELDS}
         >
-          <ProfileFields
-            draft={draft}
-            setField={(field) => (value) => setDraft((current) => ({ ...current, [field]: value }))}
-            isFull
-          />
+          <ProfileFields draft={draft} setDraft={setDraft} isFull />
         </Form>
       </Card>
     </Page>

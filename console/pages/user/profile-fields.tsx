@@ -10,12 +10,14 @@ import { ManagerField } from './manager-field.js';
 export const FIELDS = [...LINES, ...OTHER_TEXTS, 'social_media', 'roles'];
 interface FieldsProps {
   draft: Draft;
-  setField: (field: string) => (value: Value) => void;
+  setDraft: (change: (current: Draft) => Draft) => void;
   isFull: boolean;
 }
 
 /** The inputs of a profile. */
-export function ProfileFields({ draft, setField, isFull }: FieldsProps) {
+export function ProfileFields({ draft, setDraft, isFull }: FieldsProps) {
+  const setField = (field: string) => (value: Value) =>
+    setDraft((current) => ({ ...current, [field]: value }));
   const field = (name: string) => ({
     name,
     value: String(draft[name]),

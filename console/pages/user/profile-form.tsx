@@ -7,15 +7,7 @@ import { Card } from '../../parts/page.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { showToast } from '../../parts/toast.js';
 import { ConflictDialog } from './conflict-dialog.js';
-import {
-  type Draft,
-  type Value,
-  findConflicts,
-  findDifferences,
-  toDraft,
-  toInput,
-  rebaseDraft,
-} from './draft.js';
+import { type Draft, findConflicts, findDifferences, toDraft, toInput, rebaseDraft } from './draft.js';
 import { type UserVersion, loadUser, saveUser } from '../../api/users.js';
 import { FIELDS, ProfileFields } from './profile-fields.js';
 
@@ -38,8 +30,6 @@ export function ProfileForm({ opened, isFull, isSelf, onSaved, onClose }: FormPr
   const action = useAction();
   const base = toDraft(version.user);
   useUnsavedWarning(findDifferences(base, draft).length > 0);
-  const setField = (field: string) => (value: Value) =>
-    setDraft((current) => ({ ...current, [field]: value }));
   const save = async (reason = ''): Promise<void> => {
     if (findDifferences(base, draft).length === 0) {
       onClose();
@@ -71,7 +61,7 @@ export function ProfileForm({ opened, isFull, isSelf, onSaved, onClose }: FormPr
             changes that you make here.
           </p>
         )}
-        <ProfileFields draft={draft} setField={setField} isFull={isFull} />
+        <ProfileFields draft={draft} setDraft={setDraft} isFull={isFull} />
       </Form>
       {isConfirming && (
         <Confirm
