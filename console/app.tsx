@@ -57,25 +57,17 @@ function getRedirect(
 }
 
 function MatchedPage({ user, path }: { user: User; path: string }) {
-  const found = matchRoute(path);
-  if (!found)
-    return (
-      <Page title="Page not found">
-        <p>
-          The page <code>{path}</code> does not exist. <a href={toHref('/')}>Go to the start page.</a>
-        </p>
-      </Page>
-    );
-  const { route, params } = found;
-  if (!mayOpen(route, user))
-    return (
-      <Page title="Access denied">
-        <p>
-          {user.username} does not have permission to open this page.{' '}
-          <a href={toHref('/me')}>Go to your profile.</a>
-        </p>
-      </Page>
-    );
-  const Content = route.page;
-  return <Content key={route.path + JSON.stringify(params)} user={user} params={params} />;
+  const { route, params = {} } = matchRoute(path) ?? {};
+  if (route && mayOpen(route, user)) {
+    const Content = route.page;
+    return <Content key={route.path + JSON.stringify(params)} user={user} params={params} />;
+  }
+  return (
+    <Page title={route ? 'Access denied' : 'Page not found'}>
+      <p>
+        {route ? `${user.username} does not have permission to open this page.` : `${path} does not exist.`}{' '}
+        <a href={toHref('/')}>Go to the start page.</a>
+      </p>
+    </Page>
+  );
 }

@@ -95,11 +95,6 @@ export const api = createClient<paths>({
   fetch: fetchConfirmed,
 });
 
-export interface ApiResponse<T> {
-  data: T;
-  headers: Headers;
-}
-
 /** Problem for a response that is not JSON and therefore not from the service. */
 const UNEXPECTED_RESPONSE = {
   code: 'foreign_answer',
@@ -111,7 +106,7 @@ const UNEXPECTED_RESPONSE = {
 type Call<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 
 /** Returns the response to a call of `api`. @throws ProblemError for an error response or a failed connection. */
-export async function unwrap<T>(call: Call<T>): Promise<ApiResponse<NonNullable<T>>> {
+export async function unwrap<T>(call: Call<T>): Promise<{ data: NonNullable<T>; headers: Headers }> {
   const { data, error, response } = await call.catch((fault: unknown) => {
     if (fault instanceof DOMException && fault.name === 'AbortError') throw fault;
     throw fault instanceof SyntaxError

@@ -1,22 +1,18 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A value that notifies its subscribers of changes. */
-export interface Store<T> {
-  get(): T;
-  set(value: T): void;
-  subscribe(listener: () => void): () => void;
-}
+export type Store<T> = ReturnType<typeof createStore<T>>;
 
-export function createStore<T>(initial: T): Store<T> {
+export function createStore<T>(initial: T) {
   let current = initial;
   const listeners = new Set<() => void>();
   return {
     get: () => current,
-    set: (value) => {
+    set: (value: T): void => {
       current = value;
       for (const listener of [...listeners]) listener();
     },
-    subscribe: (listener) => {
+    subscribe: (listener: () => void): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -28,6 +28,7 @@ export function formatCode(code: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Names of fields whose code does not read as a text (`formatCode`). */
 const LABELS: Readonly<Record<string, string>> = {
   find: 'Search',
   fulltext_search: 'Search',
@@ -41,20 +42,13 @@ const LABELS: Readonly<Record<string, string>> = {
   email: 'E-mail',
   external_id: 'External ID',
   firstname: 'First name',
-  middle_name: 'Middle name',
-  known_as: 'Known as',
   authname: 'Login names',
   user_avatar: 'Picture',
   manager_uuid: 'Manager',
-  about_me: 'About me',
-  social_media: 'Social media',
   hide_email: 'Hide e-mail',
-  hide_phone_numbers: 'Hide phone numbers',
   linkedin: 'LinkedIn',
   group_roles: 'Roles from groups',
-  last_access: 'Last access',
   last_import: 'Last written by import',
-  current_password: 'Current password',
 };
 
 /** Returns the display name of a field, a part of a field or a filter. */

@@ -32,7 +32,6 @@ export const Button = (props: ButtonProps) => (
 interface LinkProps {
   text: string;
   href: string;
-  icon?: IconName;
   isPrimary?: boolean;
   /** True if the link downloads a file, or the file name if the page has created the file. */
   download?: boolean | string;
@@ -40,9 +39,8 @@ interface LinkProps {
 }
 
 /** A link with the look of a button. */
-export const LinkButton = ({ text, href, icon, isPrimary = false, download, title }: LinkProps) => (
+export const LinkButton = ({ text, href, isPrimary = false, download, title }: LinkProps) => (
   <a class={`button${isPrimary ? ' primary' : ''}`} href={href} download={download} title={title}>
-    {icon && <Icon name={icon} />}
     {text}
   </a>
 );

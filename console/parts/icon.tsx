@@ -23,7 +23,6 @@ const PATHS = {
   clock: 'M8 14a6 6 0 1 0 0-12 6 6 0 0 0 0 12ZM8 4.500V8l2.500 1.500',
   calendar: 'M2.5 3.500h11v10h-11v-10ZM2.5 6.500h11M5.5 2v3M10.5 2v3',
   check: 'M3 8.5 6.5 12 13 4.5',
-  stop: 'M4 4h8v8H4V4Z',
   undo: 'M5.5 3 2.5 6l3 3M2.5 6h6.500a4 4 0 0 1 0 8H6',
   docs: 'M6 4 2 8l4 4M10 4l4 4-4 4',
 } as const;

@@ -5,17 +5,14 @@ import { Copy } from './copy.js';
 import { Icon } from './icon.js';
 import { UserLink } from './user-link.js';
 
-/**
- * Shows an error of the service, and the request id of an internal error.
- * @param fields fields whose errors the page shows itself.
- */
-export function ProblemNote({
-  problem,
-  fields = [],
-}: {
+interface NoteProps {
   problem: ProblemError | undefined;
+  /** Fields whose errors the page shows itself. */
   fields?: readonly string[];
-}) {
+}
+
+/** Shows an error of the service, and the request id of an internal error. */
+export function ProblemNote({ problem, fields = [] }: NoteProps) {
   if (!problem) return null;
   const invalid = [...problem.errors, ...problem.conflicts].map(({ field }) => field);
   const others = [...new Set(invalid)].filter((field) => !fields.some((name) => isPart(field, name)));

@@ -78,20 +78,21 @@ const getName = <T,>({ title, name = title }: Column<T>): string => name;
 function HeaderCell<T>({ column, table }: { column: Column<T>; table: TableProps<T> }) {
   const { title, header = title, sort, isNumber = false } = column;
   const { onSort } = table;
-  const kind = isNumber ? 'number' : undefined;
-  if (!sort || !onSort)
-    return (
-      <th scope="col" class={kind}>
-        {header}
-      </th>
-    );
-  const order = table.sort === sort ? table.order : undefined;
+  const order = sort && table.sort === sort ? table.order : undefined;
   return (
-    <th scope="col" class={kind} aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}>
-      <button type="button" class="sort" onClick={() => onSort(sort, order === 'asc' ? 'desc' : 'asc')}>
-        {title}
-        {order && <Icon name={order === 'asc' ? 'up' : 'down'} />}
-      </button>
+    <th
+      scope="col"
+      class={isNumber ? 'number' : undefined}
+      aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}
+    >
+      {sort && onSort ? (
+        <button type="button" class="sort" onClick={() => onSort(sort, order === 'asc' ? 'desc' : 'asc')}>
+          {title}
+          {order && <Icon name={order === 'asc' ? 'up' : 'down'} />}
+        </button>
+      ) : (
+        header
+      )}
     </th>
   );
 }

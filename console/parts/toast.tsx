@@ -1,23 +1,20 @@
 import { createStore, useStore } from '../lib/store.js';
 import { Icon } from './icon.js';
 
-const currentToast = createStore<{ text: string; count: number }>({ text: '', count: 0 });
+const currentToast = createStore('');
 let timer: ReturnType<typeof setTimeout> | undefined;
 const DISPLAY_SECONDS = 8;
 
 /** Shows a short message, which screen readers announce. */
 export function showToast(text: string): void {
   clearTimeout(timer);
-  currentToast.set({ text, count: currentToast.get().count + 1 });
-  timer = setTimeout(
-    () => currentToast.set({ text: '', count: currentToast.get().count }),
-    DISPLAY_SECONDS * 1000,
-  );
+  currentToast.set(text);
+  timer = setTimeout(() => currentToast.set(''), DISPLAY_SECONDS * 1000);
 }
 
 /** Displays the current message. Rendered once in the page frame. */
 export function Toast() {
-  const { text } = useStore(currentToast);
+  const text = useStore(currentToast);
   return (
     <div class="toasts" role="status" aria-live="polite">
       {text && (

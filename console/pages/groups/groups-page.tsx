@@ -1,9 +1,9 @@
 import { useResource } from '../../api/resource.js';
-import { toHref, setQuery, useUrl } from '../../lib/url.js';
-import { TextField } from '../../parts/field.js';
+import { toHref, useUrl } from '../../lib/url.js';
 import { List } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
 import { Tags } from '../../parts/pill.js';
+import { SearchField } from '../../parts/search-field.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { type Group, loadGroups } from './groups.js';
@@ -22,13 +22,7 @@ export function GroupsPage() {
   return (
     <Page title="Groups" lead="Identity providers manage the members of groups. Assign roles to groups here.">
       <div class="toolbar">
-        <TextField
-          name="q"
-          label="Name"
-          value={query.get('q') ?? ''}
-          onValue={(value) => setQuery({ q: value, after: undefined }, { replace: true })}
-          input={{ type: 'search', placeholder: 'Exact name' }}
-        />
+        <SearchField name="q" label="Name" placeholder="Exact name" />
       </div>
       <List
         caption="Groups"

@@ -30,14 +30,12 @@ function formatChanges(parts: readonly [users: number, done: string][]): string 
 }
 
 const formatPlannedChanges = (run: Run): string =>
-  formatChanges([
-    [getCount(run, 'deleted'), 'deleted'],
-    [countBlocked(run), 'blocked'],
-    [getCount(run, 'reactivated'), 'reactivated'],
-    [getCount(run, 'restored'), 'restored'],
-    [getCount(run, 'created'), 'created'],
-    [getCount(run, 'updated'), 'updated'],
-  ]);
+  formatChanges(
+    (['deleted', 'blocked', 'reactivated', 'restored', 'created', 'updated'] as const).map((outcome) => [
+      outcome === 'blocked' ? countBlocked(run) : getCount(run, outcome),
+      outcome,
+    ]),
+  );
 
 /** Formats the changes of a revert. */
 const formatRevertedChanges = (run: Run): string =>

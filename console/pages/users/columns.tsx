@@ -10,10 +10,6 @@ import { Time } from '../../parts/time.js';
 /** A column, whose name is used in URLs. */
 export type UserColumn = Column<User> & { name: string };
 
-type TextField =
-  'username' | 'email' | 'external_id' | 'phone' | 'mobile' | 'firstname' | 'surname' | 'known_as';
-type TimeField = 'updated' | 'created' | 'last_access';
-
 /** Columns by which the service sorts. */
 const SORTED = ['username', 'firstname', 'surname', 'email', 'status', 'external_id', 'updated', 'created'];
 
@@ -23,10 +19,6 @@ const createColumn = (name: string, cell: UserColumn['cell']): UserColumn => ({
   ...(SORTED.includes(name) && { sort: name }),
   cell,
 });
-
-const createTextColumn = (name: TextField) => createColumn(name, (user) => user[name]);
-
-const createTimeColumn = (name: TimeField) => createColumn(name, (user) => <Time at={user[name]} />);
 
 const NAME: UserColumn = {
   name: 'name',
@@ -46,11 +38,15 @@ const NAME: UserColumn = {
 /** All available columns. */
 export const COLUMNS: readonly UserColumn[] = [
   NAME,
-  ...(['username', 'firstname', 'surname', 'known_as', 'email'] as const).map(createTextColumn),
+  ...(['username', 'firstname', 'surname', 'known_as', 'email'] as const).map((name) =>
+    createColumn(name, (user) => user[name]),
+  ),
   createColumn('status', ({ status }) => <StatusPill status={status} />),
   createColumn('roles', (user) => <Tags values={getAllRoles(user)} />),
-  ...(['external_id', 'phone', 'mobile'] as const).map(createTextColumn),
-  ...(['updated', 'created', 'last_access'] as const).map(createTimeColumn),
+  ...(['external_id', 'phone', 'mobile'] as const).map((name) => createColumn(name, (user) => user[name])),
+  ...(['updated', 'created', 'last_access'] as const).map((name) =>
+    createColumn(name, (user) => <Time at={user[name]} />),
+  ),
 ];
 
 const DEFAULT_COLUMNS = ['name', 'email', 'status', 'roles', 'external_id', 'updated'];

@@ -41,7 +41,6 @@ export function UsersPage({ user }: { user: User }) {
               <LinkButton text="New user" isPrimary href={toHref('/users/new')} />
               <LinkButton
                 text="Export"
-                icon="imports"
                 href={getExportUrl(filters)}
                 download
                 title="Export all users in this list as CSV, in the columns of an import file"
