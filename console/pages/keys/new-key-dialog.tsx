@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Action, useAction } from '../../api/resource.js';
+import { useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Dialog, SecretDialog } from '../../parts/dialog.js';
 import { CheckField, SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
@@ -12,34 +12,6 @@ const DAY = 86_400_000;
 
 /** Creates a key and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
-  const [createdKey, setCreatedKey] = useState<NewKey>();
-  const action = useAction();
-  useUnsavedWarning(createdKey !== undefined); // the key cannot be shown again
-  if (createdKey)
-    return (
-      <SecretDialog title={`API key ${createdKey.name}`} secret={createdKey.key} what="key" onClose={onClose}>
-        Copy the key now. It is not stored and cannot be shown again.
-      </SecretDialog>
-    );
-  return (
-    // Stays open while the key is being created. Otherwise a key would exist that was never shown.
-    <Dialog title="New API key" onClose={onClose} isWide isPersistent={action.isBusy}>
-      <KeyForm
-        action={action}
-        onCreated={setCreatedKey}
-        onCancel={action.isBusy ? () => undefined : onClose}
-      />
-    </Dialog>
-  );
-}
-
-interface KeyFormProps {
-  action: Action;
-  onCreated: (key: NewKey) => void;
-  onCancel: () => void;
-}
-
-function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
   // Fixed at opening, so that repeating a request with a lost response sends the same body.
   const [opened] = useState(Date.now);
   const [name, setName] = useState('');
@@ -47,65 +19,77 @@ function KeyForm({ action, onCreated, onCancel }: KeyFormProps) {
   const [networks, setNetworks] = useState('');
   const [profile, setProfile] = useState<string>('standard');
   const [scopes, setScopes] = useState<readonly string[]>(['users:read']);
-  useUnsavedWarning(name !== '' || networks !== '');
+  const [created, setCreated] = useState<NewKey>();
+  const action = useAction();
+  useUnsavedWarning(name !== '' || networks !== ''); // also while the new key is shown, because it cannot be shown again
   const create = async (): Promise<void> => {
     const list = networks.split(/[\s,]+/).filter(Boolean);
-    const key = await createKey({
+    const body = {
       name,
       profile: PROVIDERS.find((each) => each === profile) ?? 'standard',
       ...(!scopes.includes(ALL) && { scopes: [...scopes] }),
       ...(list.length > 0 && { networks: list }),
       ...(days !== '' && { expires: new Date(opened + Number(days) * DAY).toISOString() }),
-    });
-    onCreated(key);
+    };
+    setCreated(await createKey(body));
   };
+  // The dialog stays open while the key is being created. Otherwise a key would exist that was never shown.
+  const cancel = action.isBusy ? () => undefined : onClose;
+  if (created)
+    return (
+      <SecretDialog title={`API key ${created.name}`} secret={created.key} what="key" onClose={onClose}>
+        Copy the key now. It is not stored and cannot be shown again.
+      </SecretDialog>
+    );
   return (
-    <Form
-      action={action}
-      work={create}
-      submitLabel="Create key"
-      onCancel={onCancel}
-      fields={FIELDS}
-      isDisabled={scopes.length === 0}
-    >
-      <TextField
-        name="name"
-        label="Purpose"
-        value={name}
-        onValue={setName}
-        input={{ required: true, maxLength: 255, autofocus: true }}
-      />
-      <ScopeChoice scopes={scopes} onChange={setScopes} />
-      <div class="form-grid">
-        <SelectField
-          name="expires"
-          label="Expires"
-          value={days}
-          onValue={setDays}
-          choices={[
-            { value: '30', text: 'in 30 days' },
-            { value: '90', text: 'in 90 days' },
-            { value: '365', text: 'in a year' },
-            { value: '', text: 'never' },
-          ]}
-        />
+    <Dialog title="New API key" onClose={cancel} isWide isPersistent={action.isBusy}>
+      <Form
+        action={action}
+        work={create}
+        submitLabel="Create key"
+        onCancel={cancel}
+        fields={FIELDS}
+        isDisabled={scopes.length === 0}
+      >
         <TextField
-          name="networks"
-          label="Allowed networks"
-          hint="For example 10.0.0.0/8. If empty, the key works from any network."
-          value={networks}
-          onValue={setNetworks}
+          name="name"
+          label="Purpose"
+          value={name}
+          onValue={setName}
+          input={{ required: true, maxLength: 255, autofocus: true }}
         />
-        <SelectField
-          name="profile"
-          label="Identity provider"
-          hint="Used for SCIM. It cannot be changed later."
-          value={profile}
-          onValue={setProfile}
-          choices={toChoices(PROVIDERS)}
-        />
-      </div>
-    </Form>
+        <ScopeChoice scopes={scopes} onChange={setScopes} />
+        <div class="form-grid">
+          <SelectField
+            name="expires"
+            label="Expires"
+            value={days}
+            onValue={setDays}
+            choices={[
+              { value: '30', text: 'in 30 days' },
+              { value: '90', text: 'in 90 days' },
+              { value: '365', text: 'in a year' },
+              { value: '', text: 'never' },
+            ]}
+          />
+          <TextField
+            name="networks"
+            label="Allowed networks"
+            hint="For example 10.0.0.0/8. If empty, the key works from any network."
+            value={networks}
+            onValue={setNetworks}
+          />
+          <SelectField
+            name="profile"
+            label="Identity provider"
+            hint="Used for SCIM. It cannot be changed later."
+            value={profile}
+            onValue={setProfile}
+            choices={toChoices(PROVIDERS)}
+          />
+        </div>
+      </Form>
+    </Dialog>
   );
 }
 
