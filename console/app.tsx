@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { User } from './api/client.js';
+import { type User, pendingConfirmation } from './api/client.js';
 import { sessionState, startSession } from './api/session.js';
 import { navigate, getCurrentHref, toHref, isConsoleUrl, useUrl } from './lib/url.js';
 import { useStore } from './lib/store.js';
@@ -20,6 +20,7 @@ const SIGN_IN = '/sign-in';
 export function App() {
   const { path, query } = useUrl();
   const session = useStore(sessionState);
+  const confirmation = useStore(pendingConfirmation);
   const user = 'user' in session ? session.user : undefined;
   const target = getRedirect(session.state, user, path, query.get('back'));
   useEffect(() => {
@@ -38,7 +39,7 @@ export function App() {
         user && target === undefined && <MatchedPage user={user} path={path} />
       )}
       {session.state === 'ended' && <SessionEnded user={session.user} />}
-      {user && <SessionConfirmation user={user} />}
+      {user && confirmation && <SessionConfirmation user={user} onEnd={confirmation} />}
       <LeaveConfirmation />
     </Shell>
   );

@@ -51,7 +51,7 @@ async function fetchOnce(request: Request): Promise<Response> {
   return response;
 }
 
-type Confirmation = (isConfirmed: boolean) => void;
+export type Confirmation = (isConfirmed: boolean) => void;
 
 /** Called after the user has confirmed the session with the password, or has cancelled (`SessionConfirmation`). */
 export const pendingConfirmation = createStore<Confirmation | undefined>(undefined);

@@ -1,19 +1,13 @@
 import { useState } from 'preact/hooks';
-import { type User, pendingConfirmation } from '../api/client.js';
+import type { Confirmation, User } from '../api/client.js';
 import { useAction } from '../api/resource.js';
 import { confirmSession } from '../api/session.js';
-import { useStore } from '../lib/store.js';
 import { Dialog } from './dialog.js';
 import { HiddenUsername, TextField } from './field.js';
 import { Form } from './form.js';
 
 /** Asks for the password of the user before a sensitive change. */
-export function SessionConfirmation({ user }: { user: User }) {
-  const onEnd = useStore(pendingConfirmation);
-  return onEnd ? <ConfirmationDialog user={user} onEnd={onEnd} /> : null;
-}
-
-function ConfirmationDialog({ user, onEnd }: { user: User; onEnd: (isConfirmed: boolean) => void }) {
+export function SessionConfirmation({ user, onEnd }: { user: User; onEnd: Confirmation }) {
   const [password, setPassword] = useState('');
   const action = useAction();
   const confirm = async (): Promise<void> => {
