@@ -9,7 +9,7 @@ import {
   toReasonHeader,
 } from './client.js';
 import type { paths } from './generated.js';
-import { ProblemError } from './problem.js';
+import { ProblemError, toProblem } from './problem.js';
 
 /** A user with the ETag of this version. */
 export interface UserVersion {
@@ -26,6 +26,17 @@ export async function loadUser(id: string, signal?: AbortSignal): Promise<UserVe
   const call = api.GET('/api/0.3/users/{user_id}', { params: toParams(id), ...(signal && { signal }) });
   const { data, headers } = await unwrap(call);
   return { user: data, etag: headers.get('etag') ?? '' };
+}
+
+/** Loads users by id, except users who no longer exist. */
+export async function loadUsers(ids: readonly string[], signal: AbortSignal): Promise<User[]> {
+  const found = ids.map((id) =>
+    loadUser(id, signal).catch((thrown: unknown) => {
+      if (toProblem(thrown).status !== 404) throw thrown;
+      return undefined;
+    }),
+  );
+  return (await Promise.all(found)).flatMap((version) => version?.user ?? []);
 }
 
 /** Saves changes of a user. @throws ProblemError 412 if the user has changed since it was loaded. */

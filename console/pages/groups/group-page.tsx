@@ -2,18 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { handleStatus } from '../../api/problem.js';
 import { useAction, useResource } from '../../api/resource.js';
-import { toHref, useUrl } from '../../lib/url.js';
+import { useUrl } from '../../lib/url.js';
 import { formatCount } from '../../lib/text.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
-import { getDisplayName } from '../../parts/avatar.js';
 import { Button } from '../../parts/button.js';
 import { RoleFields } from '../../parts/field.js';
 import { Card, Page, TableCard } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
-import { StatusPill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
 import { showToast } from '../../parts/toast.js';
+import { parseColumns } from '../users/columns.js';
 import { type LoadedGroup, loadGroup, saveRoles } from './groups.js';
 
 /** The page of a group with its roles and members. */
@@ -39,28 +38,15 @@ export function GroupPage({ params }: { user: User; params: Record<string, strin
         <TableCard
           title="Members"
           rows={members.rows}
-          getKey={(member) => (typeof member === 'string' ? member : member.uuid)}
+          getKey={({ uuid }) => uuid}
           empty="This group has no members."
-          columns={[
-            { title: 'Name', cell: (member) => <Member of={member} /> },
-            {
-              title: 'Status',
-              cell: (member) => typeof member !== 'string' && <StatusPill status={member.status} />,
-            },
-          ]}
+          columns={parseColumns('name,status', true)}
         />
         <Pager page={members} unit="member" />
       </div>
     </Page>
   );
 }
-
-const Member = ({ of: member }: { of: User | string }) =>
-  typeof member === 'string' ? (
-    <code>{member}</code>
-  ) : (
-    <a href={toHref(`/users/${member.uuid}`)}>{getDisplayName(member)}</a>
-  );
 
 function Roles({ open: { group, etag }, onSaved }: { open: LoadedGroup; onSaved: () => void }) {
   const [roles, setRoles] = useState<readonly string[]>(group.roles);

@@ -1,5 +1,6 @@
 import { type ListPage, type User, api, loadPage, unwrap, getNextCursor } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
+import { loadUsers } from '../../api/users.js';
 
 export type Group = components['schemas']['GroupDto'];
 type Details = components['schemas']['GroupDetailsDto'];
@@ -17,25 +18,16 @@ export function loadGroups(page: URLSearchParams, signal: AbortSignal) {
 /** A group with one page of its members, and its ETag. */
 export interface LoadedGroup {
   group: Details;
-  members: ListPage<User | string>;
+  members: ListPage<User>;
   etag: string;
 }
 
 export async function loadGroup(id: string, after: string, signal: AbortSignal): Promise<LoadedGroup> {
   const params = { ...toParams(id), query: { limit: MEMBERS, ...(after && { after }) } };
   const { data, headers } = await unwrap(api.GET('/api/0.3/groups/{group_id}', { params, signal }));
-  const members = await Promise.all(data.members.map((uuid) => loadMember(uuid, signal)));
+  const members = await loadUsers(data.members, signal);
   const page = { count: data.member_count, rows: members, next: getNextCursor(headers) };
   return { group: data, members: page, etag: headers.get('etag') ?? '' };
-}
-
-/** Loads a member. @returns the id if the user no longer exists. */
-async function loadMember(uuid: string, signal: AbortSignal): Promise<User | string> {
-  const call = api.GET('/api/0.3/users/{user_id}', { params: { path: { user_id: uuid } }, signal });
-  return unwrap(call).then(
-    ({ data }) => data,
-    () => uuid,
-  );
 }
 
 export async function saveRoles(id: string, etag: string, roles: readonly string[]): Promise<void> {
