@@ -8,8 +8,10 @@ import {
   unwrap,
   toReasonHeader,
 } from './client.js';
-import type { paths } from './generated.js';
+import type { components, paths } from './generated.js';
 import { ProblemError, toProblem } from './problem.js';
+
+export type BulkChange = components['schemas']['BulkChangeInput'];
 
 /** A user with the ETag of this version. */
 export interface UserVersion {
@@ -66,6 +68,34 @@ export async function deleteUser({ user, etag }: UserVersion, reason: string): P
 export async function restoreUser(id: string, reason: string): Promise<void> {
   const params = toParams(id);
   await unwrap(api.POST('/api/0.3/users/{user_id}/restore', { params, ...toReasonHeader(reason) }));
+}
+
+/** Time after a deletion within which its events were recorded. */
+const DELETION_MILLIS = 60_000;
+
+/** Loads the users who lost their manager when this user was deleted, and who have had no manager since. */
+export async function loadFormerReports(
+  { uuid, deleted: since }: DeletedUser,
+  signal: AbortSignal,
+): Promise<User[]> {
+  const until = new Date(Date.parse(since) + DELETION_MILLIS).toISOString();
+  const query = { since, until, action: ['user.updated' as const], field: 'manager_uuid', limit: 100 };
+  const ids: string[] = [];
+  let after = '';
+  do {
+    const params = { query: { ...query, ...(after && { after }) } };
+    const { rows, next } = await loadPage(api.GET('/api/0.3/audit', { params, signal }));
+    const lost = rows.filter(({ changes }) => changes.some(({ old }) => old === uuid));
+    ids.push(...lost.map(({ target }) => target.id));
+    after = next;
+  } while (after !== '');
+  return (await loadUsers(ids, signal)).filter(({ manager_uuid }) => manager_uuid === null);
+}
+
+/** Starts a bulk change. @returns the id of its run. */
+export async function changeUsers(body: BulkChange): Promise<string> {
+  const change = await resolveManager(body.change);
+  return (await unwrap(api.POST('/api/0.3/imports', { body: { ...body, change } }))).data.id;
 }
 
 /** Lists deleted users, the last deletion first. */

@@ -201,26 +201,35 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
   });
 
   test('an operator deletes a user, finds the deleted user by name and restores the user', async () => {
-    const report = await create(service.key, { manager_uuid: user.uuid });
+    const report = await create(service.key, { manager_uuid: user.uuid, roles: ['Webmaster'] });
+    const moved = await create(service.key, { manager_uuid: user.uuid });
     await open();
-    await page.page.getByRole('link', { name: '1 user' }).click();
+    await page.page.getByRole('link', { name: '2 users' }).click();
     await page.waitForText(/^Direct reports of/);
     await page.page.getByText(report.username).first().waitFor();
     await open();
     await page.button('Delete').click();
     await page.waitForText(
-      '1 direct report will have no manager, even after a restore. Set another manager first.',
+      '2 direct reports will have no manager. A restore can give them this manager back.',
     );
     await page.waitForText(/You can restore the user for 7 days\./);
     await page.field('Reason (optional)').fill('left the company');
     await page.dialog.getByRole('button', { name: 'Delete' }).click();
     await page.waitForText(/by admin: left the company\. After/);
+    await service.key.put(`/users/${moved.uuid}`, { manager_uuid: report.uuid });
     await page.goto('/console/users');
     await page.page.getByRole('link', { name: 'Deleted users' }).click();
     await page.field('Search').fill('lovelace');
     await page.page.getByRole('link', { name: 'Ada Lovelace' }).first().click();
-    await page.confirm('Restore');
+    const former = await page.readRows('Users without a manager since this deletion');
+    expect(former).toEqual([[expect.stringContaining(report.username)]]);
+    await page.button('Restore').click();
+    expect(await page.dialog.getByLabel('Give 1 direct report this manager back').isChecked()).toBe(true);
+    expect(await page.findViolations()).toEqual([]);
+    await page.dialog.getByRole('button', { name: 'Restore' }).click();
     await page.waitForText('Ada Lovelace was restored.');
+    await page.page.locator('h1', { hasText: 'change manager of 1 userCompleted' }).waitFor();
+    expect((await service.key.get(`/users/${report.uuid}`)).body.manager_uuid).toBe(user.uuid);
     await service.key.put(`/users/${user.uuid}`, { roles: ['Webmaster'], status: 'Blocked' });
     await open();
     await page.waitForText('Blocked by');

@@ -1,14 +1,20 @@
+import { useState } from 'preact/hooks';
+import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
-import { loadDeletedUsers, restoreUser } from '../../api/users.js';
+import { isWebmaster } from '../../api/session.js';
+import { changeUsers, loadDeletedUsers, loadFormerReports, restoreUser } from '../../api/users.js';
+import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { getDisplayName } from '../../parts/avatar.js';
 import { ConfirmButton } from '../../parts/dialog.js';
+import { CheckField } from '../../parts/field.js';
 import { Icon } from '../../parts/icon.js';
-import { Card, Page } from '../../parts/page.js';
+import { Card, Page, TableCard } from '../../parts/page.js';
 import { Pill } from '../../parts/pill.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
+import { parseColumns } from '../users/columns.js';
 import { History } from './history.js';
 import { ProfileFacts } from './profile.js';
 
@@ -16,6 +22,9 @@ import { ProfileFacts } from './profile.js';
 export function DeletedUserPage({ params: { id = '' } }: { params: Record<string, string> }) {
   const { data, problem } = useResource(id, (signal) => loadDeletedUsers({ uuid: id }, signal));
   const user = data?.rows[0];
+  const former = useResource(user && id, async (signal) => user && loadFormerReports(user, signal));
+  const [isRestored, setRestored] = useState(false);
+  const [returns, setReturns] = useState(true);
   if (!user)
     return (
       <Page title={data ? 'Deleted user not found' : problem ? 'Deleted user' : 'Loading…'}>
@@ -28,6 +37,8 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
       </Page>
     );
   const name = getDisplayName(user);
+  const text = `Restore ${name}`;
+  const reports = former.data ?? [];
   return (
     <Page
       title={name}
@@ -36,18 +47,28 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
       actions={
         <ConfirmButton
           text="Restore"
-          title={`Restore ${name}`}
+          title={text}
           isPrimary
           work={async (reason) => {
-            await restoreUser(user.uuid, reason);
-            navigate(toHref(`/users/${user.uuid}`));
+            if (!isRestored) await restoreUser(id, reason);
+            setRestored(true); // another attempt then only changes the reports
+            if (!returns || reports.length === 0) navigate(toHref(`/users/${id}`));
+            else navigate(toHref(`/imports/${await returnReports(id, reports, reason || text)}`));
           }}
           successText={`${name} was restored.`}
         >
           <p>
-            {name} is {user.status} again, with the same password. Groups, roles from groups and direct
-            reports are not restored.
+            {name} is {user.status} again, with the same password. Groups and roles from groups are not
+            restored.
           </p>
+          {reports.length > 0 && (
+            <CheckField
+              name="reports"
+              label={`Give ${formatCount(reports.length, 'direct report')} this manager back`}
+              value={returns}
+              onValue={setReturns}
+            />
+          )}
         </ConfirmButton>
       }
     >
@@ -62,6 +83,14 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
             for good.
           </p>
         </div>
+        {reports.length > 0 && (
+          <TableCard
+            title="Users without a manager since this deletion"
+            rows={reports}
+            getKey={({ uuid }) => uuid}
+            columns={parseColumns('name', true)}
+          />
+        )}
         <Card title="Profile">
           <ProfileFacts user={user} isFull />
         </Card>
@@ -70,3 +99,13 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
     </Page>
   );
 }
+
+/** Gives users their former manager back in a bulk change. @returns the id of its run. */
+const returnReports = (manager: string, reports: readonly User[], reason: string): Promise<string> =>
+  changeUsers({
+    uuids: reports.map(({ uuid }) => uuid),
+    change: { manager_uuid: manager },
+    reason,
+    dry_run: false,
+    allow_privileged: reports.some(isWebmaster),
+  });

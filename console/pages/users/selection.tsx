@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import { type ListPage, type User, api, serviceInfo, unwrap } from '../../api/client.js';
-import type { components } from '../../api/generated.js';
+import { type ListPage, type User, serviceInfo } from '../../api/client.js';
 import { useRoles } from '../../api/roles.js';
-import { resolveManager } from '../../api/users.js';
+import { type BulkChange, changeUsers } from '../../api/users.js';
 import { formatCount } from '../../lib/text.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { getDisplayName } from '../../parts/avatar.js';
@@ -55,8 +54,6 @@ export function createSelectionColumn(
     cell: (user) => Box({ label: `Select ${getDisplayName(user)}`, changed: [user.uuid] }),
   };
 }
-
-type BulkChange = components['schemas']['BulkChangeInput'];
 
 interface BulkAction {
   label: string;
@@ -136,9 +133,8 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
   const value = chosen ?? (field === 'role' ? (roles[0] ?? '') : '');
   const plan = async (reason: string): Promise<void> => {
     const options = { reason, dry_run: true, allow_privileged: isPrivileged };
-    const body: BulkChange = { ...users, change: await resolveManager(toChange(value)), ...options };
-    const { data } = await unwrap(api.POST('/api/0.3/imports', { body }));
-    navigate(toHref(`/imports/${data.id}`));
+    const run = await changeUsers({ ...users, change: toChange(value), ...options });
+    navigate(toHref(`/imports/${run}`));
   };
   return (
     <Confirm title={title} confirmLabel="Show the plan" work={plan} onClose={onClose} isReasonRequired>
