@@ -54,11 +54,18 @@ describeConsole('the list of users in the console', (service) => {
     expect(await page.field('Search').inputValue()).toBe('');
   });
 
-  test('filtering or sorting the user list extends the browser history', async () => {
+  test('filtering the user list keeps the selected users and extends the browser history', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');
+    const boxes = page.page.locator('tbody').getByRole('checkbox');
+    await boxes.nth(2).click();
+    await boxes.nth(4).click({ modifiers: ['Shift'] });
+    await boxes.nth(0).press('Shift+Space');
+    await page.waitForText(/^5 users selected$/);
     await page.page.getByRole('combobox', { name: 'Status' }).selectOption('Blocked');
-    await page.waitForText('3 users');
+    await page.waitForText(/^5 users selected, [2-5] not on this page$/);
+    await page.button('Clear selection').click();
+    await page.waitForText(/^3 users$/);
     await page.button('Name').click();
     await page.page.locator('th[aria-sort=ascending]', { hasText: 'Name' }).waitFor();
     await page.waitForPath('/console/users?status=Blocked&sort=surname&order=asc');

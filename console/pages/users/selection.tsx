@@ -21,6 +21,8 @@ const MAX_EXPORTED = 100;
 export interface Selection {
   ids: ReadonlySet<string>;
   isAll: boolean;
+  /** User whose checkbox was changed last. A click with Shift changes all users from this user on. */
+  last?: string | undefined;
 }
 export const NO_SELECTION: Selection = { ids: new Set(), isAll: false };
 
@@ -28,30 +30,37 @@ type SetSelection = (selection: Selection) => void;
 
 /** Returns the column with a checkbox for each user. The checkbox in its header selects all users on the page. */
 export function createSelectionColumn(
-  { ids, isAll }: Selection,
+  { ids, isAll, last }: Selection,
   page: ListPage<User> | undefined,
   set: SetSelection,
 ): UserColumn {
-  const users = page?.rows ?? [];
-  const isChecked = (id: string): boolean => isAll || ids.has(id);
+  const shown = (page?.rows ?? []).map(({ uuid }) => uuid);
   const select = (changed: readonly string[], isSelected: boolean): void => {
-    const known = isAll ? users.map(({ uuid }) => uuid) : [...ids];
-    const others = known.filter((id) => !changed.includes(id));
-    set({ ids: new Set(isSelected ? [...others, ...changed].slice(0, MAX_SELECTED) : others), isAll: false });
+    const others = (isAll ? shown : [...ids]).filter((id) => !changed.includes(id));
+    const next = isSelected ? [...others, ...changed].slice(0, MAX_SELECTED) : others;
+    set({ ids: new Set(next), isAll: false, last: changed[0] });
   };
-  const Box = ({ label, changed }: { label: string; changed: readonly string[] }) => (
+  /** Returns a user, then all users from this user to the user whose checkbox was changed last. */
+  const listRange = (id: string): string[] => {
+    const [from, to] = [shown.indexOf(id), shown.indexOf(last ?? id)];
+    return to < 0 ? [id] : [id, ...shown.slice(Math.min(from, to), Math.max(from, to) + 1)];
+  };
+  const renderBox = (label: string, users: readonly string[]) => (
     <input
       type="checkbox"
       aria-label={label}
-      checked={changed.length > 0 && changed.every(isChecked)}
-      onChange={(event) => select(changed, event.currentTarget.checked)}
+      title="Shift-click selects a range"
+      checked={users.length > 0 && users.every((id) => isAll || ids.has(id))}
+      onClick={({ shiftKey, currentTarget: { checked } }) =>
+        select(shiftKey ? users.flatMap(listRange) : users, checked)
+      }
     />
   );
   return {
     name: 'select',
     title: 'Selection',
-    header: Box({ label: 'Select this page', changed: users.map(({ uuid }) => uuid) }),
-    cell: (user) => Box({ label: `Select ${getDisplayName(user)}`, changed: [user.uuid] }),
+    header: renderBox('Select this page', shown),
+    cell: (user) => renderBox(`Select ${getDisplayName(user)}`, [user.uuid]),
   };
 }
 
@@ -74,24 +83,27 @@ const ACTIONS: readonly BulkAction[] = [
 
 interface BarProps {
   selection: Selection;
-  /** Number of all users in the list. */
-  count: number;
+  page: ListPage<User> | undefined;
   /** Conditions that all users in the list meet. */
   filters: Filters;
   onChange: SetSelection;
 }
 
 /** Shows the number of selected users and the actions for them. */
-export function SelectionBar({ selection, count, filters, onChange }: BarProps) {
+export function SelectionBar({ selection, page, filters, onChange }: BarProps) {
   const [open, setOpen] = useState<BulkAction>();
   const { ids, isAll } = selection;
+  const { rows = [], count = 0 } = page ?? {};
+  const hidden = ids.size - rows.filter(({ uuid }) => ids.has(uuid)).length;
   const selected = isAll ? count : ids.size;
   const conditions = isAll ? filters : { uuid: [...ids] };
   if (selected === 0) return null;
   return (
     <div class="note info buttons selection" role="group" aria-label="Selected users">
-      <span role="status">{formatCount(selected, 'user')} selected</span>
-      {!isAll && count > ids.size && (
+      <span role="status">
+        {formatCount(selected, 'user')} selected{!isAll && hidden > 0 && `, ${hidden} not on this page`}
+      </span>
+      {!isAll && count > ids.size - hidden && (
         <Button
           text={`Select all ${formatCount(count, 'user')} that match`}
           onClick={() => onChange({ ids, isAll: true })}

@@ -24,8 +24,9 @@ export function UsersPage({ user }: { user: User }) {
   const filters = toFilters(query);
   const search = JSON.stringify(filters);
   const [chosen, setChosen] = useState({ search, selection: NO_SELECTION });
-  // Another search ends the selection.
-  const selection = chosen.search === search ? chosen.selection : NO_SELECTION;
+  // Another search keeps the selected users. Only "all users that match" ends.
+  const { ids, last } = chosen.selection;
+  const selection = chosen.search === search ? chosen.selection : { ids, last, isAll: false };
   const select = (next: Selection): void => setChosen({ search, selection: next });
   const manager = query.get('manager_uuid');
   const text = query.get('q') ?? '';
@@ -51,14 +52,7 @@ export function UsersPage({ user }: { user: User }) {
       }
     >
       <Filters isFull={isFull} />
-      {isFull && (
-        <SelectionBar
-          selection={selection}
-          count={list.data?.count ?? 0}
-          filters={filters}
-          onChange={select}
-        />
-      )}
+      {isFull && <SelectionBar selection={selection} page={list.data} filters={filters} onChange={select} />}
       {isFull && query.get('role') && <p class="muted">{ROLE_RIGHTS}</p>}
       {manager && (
         <p>
