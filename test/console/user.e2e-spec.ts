@@ -3,7 +3,7 @@ import type { ConsolePage } from '../support/browser/console-page.js';
 import { describeConfiguredConsole } from '../support/browser/console-service.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { csv, runImport } from '../support/app/imports.js';
+import { awaitRun, csv, runImport } from '../support/app/imports.js';
 import { PASSWORD } from '../support/app/people.js';
 
 const SETTINGS = { EXTRA_ROLES: 'Night shift', PASSWORD_MIN_LENGTH: '10', SCIM_DELETED_DAYS: '7' };
@@ -239,6 +239,17 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     await page.field(`Type ${user.username} to confirm`).fill(user.username);
     await page.dialog.getByRole('button', { name: 'Delete' }).click();
     await page.waitForText(/by admin\. After/);
+  });
+
+  test('the page of a bulk deletion links to the page of a deleted user', async () => {
+    const deletion = { uuids: [user.uuid], change: { delete: true }, reason: 'Left' };
+    const { id } = (await service.key.post('/imports', deletion)).body;
+    await awaitRun(service.key, id);
+    page = await service.openAsAdmin(`/console/imports/${id}`);
+    await page.page.getByRole('link', { name: 'Ada Lovelace' }).click();
+    await page.waitForPath(`/console/users/deleted/${user.uuid}`);
+    await page.goto(`/console/users/${user.uuid}`);
+    await page.waitForPath(`/console/users/deleted/${user.uuid}`);
   });
 
   test('users can change their own password and permitted profile fields', async () => {

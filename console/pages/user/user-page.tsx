@@ -1,7 +1,8 @@
+import { useEffect } from 'preact/hooks';
 import type { User } from '../../api/client.js';
 import { useResource } from '../../api/resource.js';
 import { isWebmaster, sessionState } from '../../api/session.js';
-import { useUrl } from '../../lib/url.js';
+import { navigate, toHref, useUrl } from '../../lib/url.js';
 import { Avatar, getDisplayName } from '../../parts/avatar.js';
 import { Icon } from '../../parts/icon.js';
 import { Page } from '../../parts/page.js';
@@ -12,7 +13,7 @@ import { BlockButton } from './block-button.js';
 import { DeleteButton } from './delete-button.js';
 import { GeneratePasswordButton } from './generate-password-button.js';
 import { History } from './history.js';
-import { type UserVersion, loadUser } from '../../api/users.js';
+import { type UserVersion, loadDeletedUsers, loadUser } from '../../api/users.js';
 import { PasswordCard } from './password-card.js';
 import { Profile } from './profile.js';
 import { Sessions } from './sessions.js';
@@ -26,6 +27,12 @@ export function UserPage({ user: reader, params }: { user: User; params: Record<
   const isSelf = id === reader.uuid;
   const isFull = isWebmaster(reader);
   const { data, problem, set, reload } = useResource(id, (signal) => loadUser(id, signal));
+  const isMissing = isFull && problem?.status === 404;
+  const deleted = useResource(isMissing ? id : undefined, (signal) => loadDeletedUsers({ uuid: id }, signal));
+  const isDeleted = deleted.data?.rows[0] !== undefined;
+  useEffect(() => {
+    if (isDeleted) navigate(toHref(`/users/deleted/${id}`), { replace: true });
+  }, [isDeleted]);
   if (!data) return <Page title={problem ? 'User' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
   const { user } = data;
   const change = (next: UserVersion): void => {
