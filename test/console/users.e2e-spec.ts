@@ -130,6 +130,7 @@ describeConsole('the list of users in the console', (service) => {
     await page.dialog.getByLabel('Reason').fill('Left');
     await page.button('Show the plan').click();
     await page.waitForTitle('Bulk change: block 2 of 4 users');
+    await page.waitForText('1 user already had these values. Unchanged users are counted, but not listed.');
     await page.button('Apply the plan').click();
     await page.waitForText(
       /^2 users will be blocked\. 1 user stays the same\. 1 user cannot be changed and is left out\./,

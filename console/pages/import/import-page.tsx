@@ -22,7 +22,7 @@ import { Failures } from './failures.js';
 import { Guards } from './guards.js';
 import { Progress } from './progress.js';
 import { Rows } from './rows.js';
-import { countChanged, listOutcomes, isWaiting, loadRun, getTitle } from './runs.js';
+import { countChanged, getCount, listOutcomes, isWaiting, loadRun, getTitle } from './runs.js';
 
 /** The page of a run: its progress, outcome, tripped guards and rows. */
 export function ImportPage({ params }: { user: User; params: Record<string, string> }) {
@@ -31,6 +31,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
   useRunEvents(run ? [run] : [], set);
   useEndToast(run);
   if (!run) return <Page title={problem ? 'Import' : 'Loading…'}>{<ProblemNote problem={problem} />}</Page>;
+  const unchanged = getCount(run, 'unchanged');
   return (
     <Page
       title={getTitle(run)}
@@ -64,6 +65,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
           <Card title={getCountsTitle(run)}>
             {isWorking(run) ? <Progress run={run} /> : <Bar run={run} isLabelled={false} />}
             <Legend run={run} />
+            {unchanged > 0 && <p class="small muted">{formatUnchanged(unchanged)}</p>}
           </Card>
         )}
         <PlanTime.Provider value={isWaiting(run) ? run.created : ''}>
@@ -78,6 +80,10 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
     </Page>
   );
 }
+
+/** Explains why no list shows the unchanged users. The service does not store their rows. */
+const formatUnchanged = (users: number): string =>
+  `${formatCount(users, 'user')} already had these values. Unchanged users are counted, but not listed.`;
 
 /** Returns the title of the counts. The counts of a plan that was not applied stay. */
 function getCountsTitle(run: Run): string {
