@@ -80,6 +80,8 @@ export const SecretDialog = ({ title, secret, what, children, onClose }: SecretP
 );
 
 const MAX_REASON = 500;
+/** Fields of confirmations that show their errors themselves. */
+const FIELDS = ['reason', 'manager_uuid'];
 
 interface ConfirmProps {
   title: string;
@@ -117,6 +119,7 @@ export function Confirm(props: ConfirmProps) {
         }}
         submitLabel={confirmLabel}
         onCancel={onClose}
+        fields={FIELDS}
         isDangerous={isDangerous}
         isDisabled={typed !== undefined && entered.trim() !== typed}
         isCautious

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../api/resource.js';
+import { focusError } from '../lib/focus.js';
 import { Button } from './button.js';
 import { FieldErrors } from './field.js';
 import { ProblemNote } from './problem-note.js';
@@ -30,7 +31,8 @@ export function Form(props: FormProps) {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void action.run(work);
+        const form = event.currentTarget;
+        void action.run(work).then((isDone) => isDone || focusError(form));
       }}
     >
       <FieldErrors.Provider

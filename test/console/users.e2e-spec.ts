@@ -121,6 +121,15 @@ describeConsole('the list of users in the console', (service) => {
     // The operator, a blocked user, and two active users.
     for (const row of [1, 2, 4, 5]) await boxes.nth(row).press('Space');
     await page.waitForText('4 users selected');
+    await page.button('Set manager').click();
+    const label = "document.querySelector('dialog label:has(+ [name=reason])')";
+    expect(await page.page.evaluate(`getComputedStyle(${label}, '::after').content`)).toMatch('(required)');
+    await page.dialog.getByLabel('Manager').fill('no such user');
+    await page.dialog.getByLabel('Reason').fill('Moved');
+    await page.button('Show the plan').click();
+    await page.page.locator('[name=manager_uuid]:focus').waitFor();
+    await page.waitForText(/^Manager matches no user\./);
+    await page.button('Cancel').click();
     const names = (await download('Export selection')).match(/(?<=\n[^,]*,)[^,]+/g);
     expect(names?.sort()).toEqual(['HR-0', 'HR-10', 'HR-100', 'admin']);
     await page.page.setViewportSize({ width: 360, height: 780 });
