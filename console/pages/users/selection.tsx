@@ -172,7 +172,7 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
       )}
       <CheckField
         name="allow_privileged"
-        label="Include Webmasters"
+        label="Include Webmasters (otherwise they are left out, and the role Webmaster cannot be added)"
         value={isPrivileged}
         onValue={setPrivileged}
       />
