@@ -1,5 +1,3 @@
-import type { Type } from '@nestjs/common';
-import { millisOf } from '../platform/common/uuid.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { toIso } from '../platform/common/time.js';
 import { AUDIT_REASON, MAX_REASON } from '../platform/http/request-headers.js';
