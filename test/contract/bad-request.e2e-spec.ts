@@ -101,7 +101,7 @@ test.each(['me', 'search', 'export.csv'])(
         405,
         'method_not_allowed',
       ]);
-    expect(problemOf(await app.key.send('GET', `/users/${name}/history`))).toEqual([400, 'malformed_uuid']);
+    expect(problemOf(await app.key.send('POST', `/users/${name}/restore`))).toEqual([400, 'malformed_uuid']);
   },
 );
 
