@@ -66,10 +66,9 @@ export class FailedRows {
   }
 
   private async isFileLost({ id, reason }: ImportRun): Promise<boolean> {
-    const first = await this.rows.list(id, { outcome: ['error'] }, { after: 0, offset: 0, limit: BATCH });
-    return (
-      first.length > 0 && (reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0))
-    );
+    for await (const first of this.rows.readPages(id, BATCH, 'error'))
+      return reason?.code === 'file_lost' || first.some(({ cells }) => cells.length === 0);
+    return false;
   }
 
   /**
