@@ -5,7 +5,6 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import { AppModule } from './app.module.js';
 import {
   createIdleCloser,
-  compressResponse,
   limitConnections,
   createSecurityHeaders,
   readTlsOptions,
@@ -85,7 +84,6 @@ export async function createApp(
     ...(env.trustProxy === false ? [] : [truncateForwardedFor]),
     observeRequests(app.get(Log), app.get(Metrics), end, app.get(BodyBudget)),
     createSecurityHeaders(env.baseUrl.startsWith('https:')),
-    ...(env.COMPRESSION ? [compressResponse] : []),
   ];
   const errors = app.get(ErrorFilter);
   adapter.sendError = errors.sendError.bind(errors);

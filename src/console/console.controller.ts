@@ -7,7 +7,6 @@ import { SessionsService } from '../sessions/sessions.service.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { Env } from '../platform/config/env.js';
 import { applyETag } from '../platform/http/entity-tags.js';
-import { addEncodingToVary } from '../platform/http/server.js';
 import { Accepts } from '../platform/http/input.guard.js';
 import { readConsoleFile } from './console-files.js';
 
@@ -52,7 +51,7 @@ export class ConsoleController {
     const encoding = request.acceptsEncodings(['br', 'gzip', 'identity']);
     const file = await readConsoleFile([path].flat().join('/'), encoding || 'identity');
     if (!file) throw new ProblemError('not_found', 'This file of the console does not exist.');
-    addEncodingToVary(response);
+    response.vary('Accept-Encoding');
     response.setHeader('Cache-Control', file.isImmutable ? ONE_YEAR : 'no-cache');
     response.type(file.type);
     if (file.encoding) response.setHeader('Content-Encoding', file.encoding);

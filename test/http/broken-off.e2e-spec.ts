@@ -88,10 +88,8 @@ describe.each(Object.entries(DISCONNECTS))('%s', (_, disconnect) => {
     expect((await readStatuses()).filter((status) => status !== '200')).toEqual(['aborted']);
   });
 
-  test.each([
-    ['a CSV file', '/api/0.3/users/export.csv'],
-    ['a compressed CSV file', '/api/0.3/users/export.csv'],
-  ])('while receiving %s stops the export', async (name, path) => {
+  test('while receiving a CSV file stops the export', async () => {
+    const path = '/api/0.3/users/export.csv';
     const left = Promise.withResolvers<undefined>();
     jest.spyOn(app.app.get(UsersExport), 'streamLines').mockImplementation(async function* () {
       try {
@@ -100,8 +98,7 @@ describe.each(Object.entries(DISCONNECTS))('%s', (_, disconnect) => {
         left.resolve(undefined);
       }
     });
-    const accept = name === 'a compressed CSV file' ? { 'accept-encoding': 'gzip' } : {};
-    const socket = await open(`GET ${path}`, accept);
+    const socket = await open(`GET ${path}`);
     await once(socket, 'data');
     socket.pause();
     disconnect(socket);

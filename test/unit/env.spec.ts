@@ -106,7 +106,6 @@ const REFUSED: Record<string, string[]> = {
   SCIM_SCAN_LIMIT: [...AT_LEAST_1, '999', '100001'],
   RATE_LIMIT_PER_MINUTE: AT_LEAST_1,
   SESSION_RATE_LIMIT_PER_MINUTE: ['-1', 'x', '1.5'],
-  COMPRESSION: ['no', '0', 'False'],
   CONSOLE_ENABLED: ['no', '0', 'False'],
   FUSE_MIN: ['-1', 'x', '1000001'],
   FUSE_PERCENT: PERCENT,

@@ -191,8 +191,6 @@ export const SETTINGS = {
   TRUST_PROXY: defineOptional(
     createPatternType(TRUSTED, 'be a number of proxies or comma-separated addresses'),
   ),
-  /** Compress responses for clients that accept gzip. Set it to false if a reverse proxy compresses them. */
-  COMPRESSION: defineSetting(createBooleanType, true),
   /** Serve the operators' console at /console. Opening the base URL in a browser redirects to it. */
   CONSOLE_ENABLED: defineSetting(createBooleanType, true),
   /**

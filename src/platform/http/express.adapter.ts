@@ -13,7 +13,7 @@ import { getPath } from '../telemetry/observe.js';
 import { isObject } from '../common/json.js';
 import { getOrCreate } from '../common/maps.js';
 import { LOCAL_USER_HEADER, toUnixAddress, normalizeAddress } from './request-headers.js';
-import { MIN_COMPRESSED_BYTES, type Preparation, createLimitedServer, addEncodingToVary } from './server.js';
+import { type Preparation, createLimitedServer } from './server.js';
 import { closeIfBodyUnread } from './body-reader.js';
 
 const SMALL_CHUNK_BYTES = 256;
@@ -194,11 +194,9 @@ export class FastExpressAdapter extends ExpressAdapter {
     if (!isJson) return super.reply(response, body, status);
     if (status !== undefined) response.statusCode = status;
     const json = JSON.stringify(body);
-    const length = Buffer.byteLength(json);
     if (!response.hasHeader('Content-Type'))
       response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', length);
-    if (length >= MIN_COMPRESSED_BYTES) addEncodingToVary(response);
+    response.setHeader('Content-Length', Buffer.byteLength(json));
     return response.end(json);
   }
 }

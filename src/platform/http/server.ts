@@ -1,5 +1,4 @@
 import helmet from 'helmet';
-import compression from 'compression';
 import { IncomingMessage, type Server, ServerResponse, createServer } from 'node:http';
 import { Socket } from 'node:net';
 import { type ServerOptions, createServer as createTlsServer } from 'node:https';
@@ -116,9 +115,8 @@ export function createSecurityHeaders(https: boolean): Preparation {
   const prefixes = { '/api/': api, '/scim': api, '/docs': docs, '/cons': consolePage };
   const headersOfPrefix: Partial<Record<string, [string, string][]>> = prefixes;
   return (request, response) => {
-    const headers = headersOfPrefix[request.url.slice(0, 5)] ?? pages;
-    for (const [name, value] of headers) response.setHeader(name, value);
-    if (headers === docs) addEncodingToVary(response); // caches must separate compressed and uncompressed files
+    for (const [name, value] of headersOfPrefix[request.url.slice(0, 5)] ?? pages)
+      response.setHeader(name, value);
   };
 }
 
@@ -312,48 +310,5 @@ export function limitConnections(server: Server, max: number, log: Log, metrics:
     'rollcall_connections_refused',
     'Connections refused because of MAX_CONNECTIONS.',
     () => refused,
-  );
-}
-
-/** Minimum size, in bytes, of a compressed response. Smaller responses cost more to compress than the transfer saves. */
-export const MIN_COMPRESSED_BYTES = 4096;
-/** Compression level. Higher levels take up to twice the time for hardly smaller user lists (docs/performance.md). */
-const COMPRESSION_LEVEL = 4;
-/**
- * Fake request that accepts only gzip, for the package `compression`. With the real request, the package would choose
- * Brotli if the client accepts it.
- */
-const GZIP_REQUEST = { method: 'GET', headers: { 'accept-encoding': 'gzip' } } as Request;
-
-const compress = compression({
-  level: COMPRESSION_LEVEL,
-  threshold: MIN_COMPRESSED_BYTES,
-  filter: (request, response) => isCompressible(response) && compression.filter(request, response),
-});
-
-/** Adds `Vary: Accept-Encoding`, so that caches separate compressed and uncompressed responses. */
-export function addEncodingToVary(response: Response): void {
-  response.vary('Accept-Encoding');
-}
-
-/**
- * Compresses large responses to GET with gzip in the thread pool. Responses to other methods and responses with a cookie
- * stay uncompressed, because compression would reveal their secrets (BREACH).
- */
-export function compressResponse(request: Request, response: Response): void {
-  if (request.method !== 'GET' || request.headers['accept-encoding']?.includes('gzip') !== true) return;
-  compress(GZIP_REQUEST, response, () => undefined);
-}
-
-/** Returns false for a response with a strong ETag, and for an event stream, which compression would delay. */
-function isCompressible(response: Response): boolean {
-  const getHeader = (name: string): string => String(response.getHeader(name) ?? '');
-  return (
-    response.statusCode === 200 &&
-    /^(?:W\/.*)?$/.test(getHeader('ETag')) &&
-    Number(getHeader('Content-Length') || MIN_COMPRESSED_BYTES) >= MIN_COMPRESSED_BYTES &&
-    getHeader('Set-Cookie') === '' &&
-    !getHeader('Content-Type').startsWith('text/event-stream') &&
-    response.req.acceptsEncodings('gzip') === 'gzip' // excludes `gzip;q=0`
   );
 }

@@ -2,7 +2,6 @@ import type { Response } from 'express';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { TimeSlice } from '../common/time-slice.js';
-import { addEncodingToVary } from './server.js';
 
 /**
  * Streams generated text with backpressure, and lets other requests run in between. Sends nothing before the first
@@ -11,7 +10,6 @@ import { addEncodingToVary } from './server.js';
  */
 export async function streamText(response: Response, text: AsyncGenerator<string>): Promise<void> {
   const first = await text.next();
-  addEncodingToVary(response);
   const slice = new TimeSlice();
   let failure: { error: unknown } | undefined;
   // Catches only errors of `text`. A `catch` around `yield` would also receive the error with which the pipeline reports
