@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { renderPage } from '../../platform/http/html-page.js';
 
 /** Maps the guides that the service publishes to short descriptions. A guide is a document in the folder `docs`. */
 export const GUIDES: Readonly<Record<string, string>> = {
@@ -14,30 +15,26 @@ export const GUIDES: Readonly<Record<string, string>> = {
 
 /** Possible paths of the folder `docs`: from the bundle in `dist`, or from this file in `build`. */
 const FOLDERS = ['../docs/', '../../../docs/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
-const loadedGuides = new Map<string, Guide>();
+const renderedGuides = new Map<string, string>();
 
-/** Guide as an HTML page. `body` is trusted HTML. */
-export interface Guide {
-  title: string;
-  body: string;
-}
-
-/** Returns a guide by its name, or undefined if `GUIDES` does not list the name. Reads each file only once. */
-export async function loadGuide(name: string): Promise<Guide | undefined> {
+/** Renders the page of a guide. Returns undefined if `GUIDES` does not list the name. Renders each guide only once. */
+export async function renderGuide(name: string): Promise<string | undefined> {
   if (!Object.hasOwn(GUIDES, name)) return undefined;
-  const known = loadedGuides.get(name);
-  if (known) return known;
+  const known = renderedGuides.get(name);
+  if (known !== undefined) return known;
   const folder = FOLDERS.find((each) => existsSync(`${each}${name}.md`)) ?? '';
-  const text = readFileSync(`${folder}${name}.md`, 'utf8');
-  const page = { title: /^# (.*)$/m.exec(text)?.[1] ?? name, body: await renderBody(text) };
-  loadedGuides.set(name, page);
+  const page = await renderMarkdown(readFileSync(`${folder}${name}.md`, 'utf8'));
+  renderedGuides.set(name, page);
   return page;
 }
 
-/** Converts Markdown to HTML. Loads the parser on first use, not at the start of the service. */
-async function renderBody(text: string): Promise<string> {
+/**
+ * Renders a page from trusted Markdown, whose first heading is the title of the page. Loads the parser on first use, not
+ * at the start of the service.
+ */
+export async function renderMarkdown(text: string): Promise<string> {
   const { Marked } = await import('marked');
-  return new Marked({
+  const body = await new Marked({
     renderer: {
       heading({ tokens, depth }) {
         const shown = this.parser.parseInline(tokens);
@@ -46,7 +43,7 @@ async function renderBody(text: string): Promise<string> {
       link({ href, tokens }) {
         const shown = this.parser.parseInline(tokens);
         const [, name = '', anchor = ''] = /^(?:(\w+)\.md)?(#[\w-]*)?$/.exec(href) ?? [];
-        if (/^https?:/.test(href)) return `<a href="${href}" rel="noreferrer">${shown}</a>`;
+        if (/^(https?:|\/)/.test(href)) return `<a href="${href}" rel="noreferrer">${shown}</a>`;
         // Show only the text of a link to a file that is not published.
         if (name === '' && anchor === '') return shown;
         if (name !== '' && !Object.hasOwn(GUIDES, name)) return shown;
@@ -55,6 +52,7 @@ async function renderBody(text: string): Promise<string> {
       image: () => '', // the pages load no images
     },
   }).parse(text);
+  return renderPage(/^# (.*)$/m.exec(text)?.[1] ?? '', body);
 }
 
 /** Returns the anchor of a heading, as GitHub creates it. */

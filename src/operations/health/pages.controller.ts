@@ -5,8 +5,8 @@ import { Public } from '../../access/decorators.js';
 import { CATALOGUE, ProblemError, isErrorCode } from '../../platform/common/errors.js';
 import { VERSION } from '../../platform/common/version.js';
 import { Env } from '../../platform/config/env.js';
-import { Html, PAGE_POLICY, renderPage, toHtml, renderInlineCode } from '../../platform/http/html-page.js';
-import { GUIDES, loadGuide } from './guides.js';
+import { PAGE_POLICY } from '../../platform/http/html-page.js';
+import { GUIDES, renderGuide, renderMarkdown } from './guides.js';
 
 const CONSOLE = '/console';
 
@@ -27,57 +27,48 @@ export class PagesController {
   /** Redirects browsers to the console if it is enabled. All other requests get the front page. */
   @Get()
   @Public()
-  showFrontPage(@Req() request: Request, @Res() response: Response): void {
+  async showFrontPage(@Req() request: Request, @Res() response: Response): Promise<void> {
     response.vary('Accept');
     if (this.env.CONSOLE_ENABLED && request.accepts('application/json', 'text/html') === 'text/html')
       response.redirect(302, CONSOLE);
-    else response.type('html').set('Content-Security-Policy', PAGE_POLICY).send(this.renderFrontPage());
+    else
+      response
+        .type('html')
+        .set('Content-Security-Policy', PAGE_POLICY)
+        .send(await this.showGuides());
   }
 
   /** Returns the front page, which lists the guides. Unlike `/`, this path never redirects browsers. */
   @Page('guides')
-  showGuides(): string {
-    return this.renderFrontPage();
+  showGuides(): Promise<string> {
+    const guides = Object.entries(GUIDES).map(([name, about]) => `- [${name}](/guides/${name}): ${about}`);
+    return renderMarkdown(`# Rollcall ${VERSION}
+
+User management for intranets, synchronised with an identity source.
+
+${this.env.CONSOLE_ENABLED ? `- [Console](${CONSOLE}) for operators` : ''}
+- [Swagger UI](/docs): every endpoint, with examples to try out
+- [OpenAPI file](/docs/openapi.json) for client developers
+- [Status](/api/0.3/status) of the service
+
+## Guides
+
+${guides.join('\n')}`);
   }
 
   @Page('guides/:name')
   async showGuide(@Param('name') name: string): Promise<string> {
-    const guide = await loadGuide(name);
-    if (!guide) throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
-    return renderPage(guide.title, new Html(guide.body));
+    const page = await renderGuide(name);
+    if (page === undefined)
+      throw new ProblemError('not_found', 'Unknown guide. The page /guides lists all guides.');
+    return page;
   }
 
   /** Returns the page of an error code, to which the `type` of a problem links. */
   @Page('problems/:code')
-  showProblem(@Param('code') code: string): string {
+  showProblem(@Param('code') code: string): Promise<string> {
     if (!isErrorCode(code)) throw new ProblemError('not_found', 'Unknown error code.');
     const { status, title, remedy } = CATALOGUE[code];
-    return renderPage(
-      title,
-      toHtml`<h1>${title}</h1>
-        <p><code>${code}</code> · HTTP status ${status}</p>
-        <p>${renderInlineCode(remedy)}</p>`,
-    );
-  }
-
-  private renderFrontPage(): string {
-    const items = Object.entries(GUIDES).map(
-      ([name, about]) => toHtml`<li><a href="/guides/${name}">${name}</a>: ${about}</li>\n`,
-    );
-    const link = toHtml`<li><a href="${CONSOLE}">Console</a> for operators</li>`;
-    return renderPage(
-      'Rollcall',
-      toHtml`<h1>Rollcall ${VERSION}</h1>
-<p>User management for intranets, synchronised with an identity source.</p>
-<ul>
-${this.env.CONSOLE_ENABLED ? link : ''}
-<li><a href="/docs">Swagger UI</a>: every endpoint, with examples to try out</li>
-<li><a href="/docs/openapi.json">OpenAPI file</a> for client developers</li>
-<li><a href="/api/0.3/status">Status</a> of the service</li>
-</ul>
-<h2>Guides</h2>
-<ul>
-${items}</ul>`,
-    );
+    return renderMarkdown(`# ${title}\n\n\`${code}\` · HTTP status ${status}\n\n${remedy}`);
   }
 }

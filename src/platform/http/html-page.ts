@@ -1,4 +1,3 @@
-import escapeHtml from 'escape-html';
 import { createHash } from 'node:crypto';
 
 /** Style of the pages, with the colours and fonts of the console (`console/style`). */
@@ -19,36 +18,10 @@ export const PAGE_POLICY =
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Trusted HTML markup, created by the tag `toHtml`. */
-export class Html {
-  constructor(readonly markup: string) {}
-}
-
-type Part = string | number | Html | readonly Html[];
-
-/** Template tag that builds HTML markup. Interpolated text is escaped, so client input cannot inject markup. */
-export function toHtml(template: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(template.reduce((whole, next, at) => `${whole}${escapePart(parts[at - 1] ?? '')}${next}`));
-}
-
-function escapePart(part: Part): string {
-  if (part instanceof Html) return part.markup;
-  if (typeof part === 'object') return part.map((each) => each.markup).join('');
-  return escapeHtml(String(part));
-}
-
-/** Renders trusted text as HTML. Backquotes mark code, as in Markdown. */
-export function renderInlineCode(text: string): Html {
-  const parts = text.split('`').map((part, at) => (at % 2 ? toHtml`<code>${part}</code>` : toHtml`${part}`));
-  return toHtml`${parts}`;
-}
-
-/** Renders a complete HTML page. Send it with `PAGE_POLICY`. */
-export function renderPage(title: string, body: Html): string {
-  return toHtml`<!doctype html>
+/** Renders a complete HTML page. Send it with `PAGE_POLICY`. @param body trusted HTML. */
+export const renderPage = (title: string, body: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title><style>${new Html(STYLE)}</style></head>
+<title>${title}</title><style>${STYLE}</style></head>
 <body><header><a href="/">Rollcall</a><a href="/guides">Guides</a><a href="/docs">API documentation</a></header>
 <main>${body}</main></body></html>
-`.markup;
-}
+`;
