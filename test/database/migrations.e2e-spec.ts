@@ -70,7 +70,7 @@ async function migrateKilled(): Promise<number> {
       return query(sql, ...rest);
     });
     jest.spyOn(dataSource, 'createQueryRunner').mockReturnValueOnce(runner);
-    await migrate(dataSource).catch((error: unknown) => {
+    await migrate(dataSource, loadEnv({ DATABASE_URL: database.url })).catch((error: unknown) => {
       if (!(error instanceof Error && error.message === 'killed')) throw error;
     });
     killed.mockRestore();

@@ -106,7 +106,7 @@ export async function migrateAtStart(
   const dataSource = await openDataSource(env, entities);
   try {
     await assertOwnSchema(dataSource);
-    if (mode === 'auto' ? isEmbedded(dataSource) : mode === 'true') return await migrate(dataSource);
+    if (mode === 'auto' ? isEmbedded(dataSource) : mode === 'true') return await migrate(dataSource, env);
     if (await hasPendingMigrations(dataSource)) throw new Error(PENDING);
     return [];
   } finally {

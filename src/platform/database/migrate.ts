@@ -1,9 +1,8 @@
 import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { setTimeout as delay } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
-import { isObject } from '../common/json.js';
-import { runWithRetry, toDatabaseError } from './engine/database-error.js';
-import { ChangeWatch } from './leases/change-watch.js';
+import type { DatabaseSettings } from './engine/connection-options.js';
+import { openDatabase } from './engine/database.js';
+import { Leases } from './leases/leases.service.js';
 import { MIGRATIONS } from './migrations/migrations.js';
 import { TableMigration } from './migrations/table-migration.js';
 
@@ -76,7 +75,7 @@ async function readTableNames(dataSource: DataSource): Promise<string[]> {
  * run under a lease that is renewed before each statement. If a process is killed, the next process continues, because
  * each step can safely run twice.
  */
-export async function migrate(dataSource: DataSource): Promise<Migration[]> {
+export async function migrate(dataSource: DataSource, settings: DatabaseSettings): Promise<Migration[]> {
   const runner = dataSource.createQueryRunner();
   const executor = new MigrationExecutor(dataSource, runner);
   executor.transaction = 'none';
@@ -88,9 +87,13 @@ export async function migrate(dataSource: DataSource): Promise<Migration[]> {
     // Creating the lease table would pause all nodes of a Galera cluster, so it is created only if migrations are
     // pending.
     if (!(await hasPendingMigrations(dataSource))) return [];
-    const leaseRunner = dataSource.createQueryRunner();
-    const lease = new MigrationLease(leaseRunner);
-    return await runUnderLease(lease, runner, runPendingMigrations).finally(() => leaseRunner.release());
+    const database = await openDatabase(settings);
+    try {
+      await database.execute(CREATE_TABLE);
+      return await runUnderLease(new MigrationLeases(database), runner, runPendingMigrations);
+    } finally {
+      await database.close();
+    }
   } finally {
     await runner.release();
   }
@@ -108,19 +111,26 @@ async function runInTransaction<T>(runner: QueryRunner, work: () => Promise<T>):
   }
 }
 
-async function runUnderLease<T>(lease: MigrationLease, runner: QueryRunner, work: () => Promise<T>) {
-  await lease.acquire();
+/** Runs migrations when no other process holds the lease. @throws Error if another process holds it for five minutes. */
+async function runUnderLease(leases: Leases, runner: QueryRunner, work: () => Promise<Migration[]>) {
   const query = runner.query.bind(runner);
   const renewLeaseAndQuery = async (...args: Parameters<typeof query>): Promise<unknown> => {
-    if (!args[0].startsWith('SELECT')) await lease.renew();
+    if (!args[0].startsWith('SELECT') && !(await leases.renew(LEASE, LEASE_SECONDS)))
+      throw new Error('Another process has taken over the migration.');
     return query(...args);
   };
   Object.assign(runner, { query: renewLeaseAndQuery });
-  try {
-    return await work();
-  } finally {
-    await lease.release();
+  let migrations: Migration[] = [];
+  const migrateAll = async (): Promise<void> => {
+    migrations = await work();
+  };
+  const until = performance.now() + MAX_WAIT_MILLIS;
+  while (!(await leases.runUnderLease(LEASE, LEASE_SECONDS, migrateAll))) {
+    if (performance.now() > until)
+      throw new Error('Another process has been migrating for five minutes. Start again later.');
+    await delay(POLL_MILLIS * (1 + Math.random()));
   }
+  return migrations;
 }
 
 /** Enables causal reads on Galera, because this node may not have applied the migrations of another node yet. */
@@ -131,7 +141,7 @@ async function enableCausalReads(runner: QueryRunner): Promise<void> {
 
 /** Time without a heartbeat after which the lease is lost. If a migrating process is killed, the next one waits this long. */
 const LEASE_SECONDS = 15;
-const HEARTBEAT_MILLIS = 3000;
+const LEASE = 'migrations';
 const MAX_WAIT_MILLIS = 5 * 60_000;
 const POLL_MILLIS = 250;
 
@@ -140,73 +150,11 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
   owner char(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   until datetime(3) NOT NULL
 ) ENGINE = InnoDB`;
-const INSERT_ROW = `INSERT IGNORE INTO migration_lease (name, owner, until) VALUES ('migrations', '', '1970-01-01')`;
-/** SQL for the next heartbeat of the lease. Each heartbeat stores a different time. */
-const LEASE_END = `UTC_TIMESTAMP(3) + INTERVAL ${LEASE_SECONDS} SECOND`;
-/** Owner and time of the last heartbeat. A free lease has no owner. */
-const BEAT = "CONCAT(owner, ' ', until)";
-const FIND = `SELECT ${BEAT} AS beat FROM migration_lease WHERE name = 'migrations'`;
-const TAKE = `UPDATE migration_lease SET owner = ?, until = ${LEASE_END} WHERE name = 'migrations' AND ${BEAT} = ?`;
-const RENEW = `UPDATE migration_lease SET until = ${LEASE_END} WHERE name = 'migrations' AND owner = ?`;
-const RELEASE = `UPDATE migration_lease SET owner = '', until = '1970-01-01' WHERE name = 'migrations' AND owner = ?`;
 
 /**
- * The right of one process to change the schema, on all nodes of a cluster. The lease expires if its process is killed.
+ * The right of one process to change the schema, on all nodes of a cluster, in a table that exists before all others.
  * `GET_LOCK` cannot replace it, because Galera does not support it.
  */
-class MigrationLease {
-  private readonly owner = uuidv7();
-  private readonly watch = new ChangeWatch();
-  private heartbeat: NodeJS.Timeout | undefined;
-
-  /**
-   * @param runner a connection that only the lease uses, because a migration may occupy its own connection for a long
-   * time.
-   */
-  constructor(private readonly runner: QueryRunner) {}
-
-  /** Waits for the lease and takes it. @throws Error if another process holds it for five minutes. */
-  async acquire(): Promise<void> {
-    const until = performance.now() + MAX_WAIT_MILLIS;
-    await this.execute(CREATE_TABLE);
-    await this.execute(INSERT_ROW);
-    while (!(await this.tryTake())) {
-      if (performance.now() > until)
-        throw new Error('Another process has been migrating for five minutes. Start again later.');
-      await delay(POLL_MILLIS * (1 + Math.random()));
-    }
-    this.heartbeat = setInterval(() => void this.renew().catch(() => undefined), HEARTBEAT_MILLIS);
-  }
-
-  /** Extends the lease. @throws Error if another process has taken the lease and continues the migration. */
-  async renew(): Promise<void> {
-    if ((await this.execute(RENEW, [this.owner])) === 0)
-      throw new Error('Another process has taken over the migration.');
-  }
-
-  async release(): Promise<void> {
-    clearInterval(this.heartbeat);
-    await this.execute(RELEASE, [this.owner]).catch(() => undefined); // if the release fails, the lease expires by itself
-  }
-
-  /** Takes a lease that is free, or whose owner has sent no heartbeat for LEASE_SECONDS. */
-  private async tryTake(): Promise<boolean> {
-    const found: unknown = await this.query(FIND);
-    const beat = Array.isArray(found) && isObject(found[0]) ? String(found[0]['beat']) : '';
-    const isFree = beat.startsWith(' ') || this.watch.hasStopped('migrations', beat, LEASE_SECONDS);
-    return isFree && (await this.execute(TAKE, [this.owner, beat])) > 0;
-  }
-
-  private async execute(sql: string, params: string[] = []): Promise<number> {
-    const result = await this.query(sql, params);
-    return isObject(result) && typeof result['affectedRows'] === 'number' ? result['affectedRows'] : 0;
-  }
-
-  private async query(sql: string, params: string[] = []): Promise<unknown> {
-    return runWithRetry('statement', (): Promise<unknown> =>
-      this.runner.query(sql, params).catch((error: unknown) => {
-        throw toDatabaseError(error);
-      }),
-    );
-  }
+class MigrationLeases extends Leases {
+  protected override readonly table = 'migration_lease';
 }

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { v7 as uuidv7 } from 'uuid';
 import { type DbTime, isUntrusted, now } from '../../common/time.js';
-import { type Dialect, type Sql, insertRows } from '../engine/sql.js';
+import type { Dialect, Sql } from '../engine/sql.js';
 import { DATABASE, type Database } from '../engine/database.js';
 import { ChangeWatch } from './change-watch.js';
-import { LeaseEntity } from './lease.entity.js';
+import type { LeaseEntity } from './lease.entity.js';
 
 const HEARTBEAT_MILLIS = 1000;
 
@@ -26,6 +26,7 @@ const LATER: Record<Dialect, string> = {
 export class Leases {
   /** Id of this instance. */
   readonly owner = uuidv7();
+  protected readonly table: string = 'leases';
   private readonly watch = new ChangeWatch();
 
   constructor(@Inject(DATABASE) private readonly database: Database) {}
@@ -54,7 +55,7 @@ export class Leases {
   async acquire(name: string, seconds: number): Promise<boolean> {
     const tryTakeLease = async () =>
       (await this.database.execute(
-        `UPDATE leases SET owner = ?, until = ${LATER[this.database.dialect]} WHERE name = ? AND owner IN (?, ?)`,
+        `UPDATE ${this.table} SET owner = ?, until = ${LATER[this.database.dialect]} WHERE name = ? AND owner IN (?, ?)`,
         [this.owner, seconds, name, this.owner, NO_OWNER],
       )) > 0;
     return (await tryTakeLease()) || (!(await this.isHeld(name, seconds)) && (await tryTakeLease()));
@@ -67,12 +68,12 @@ export class Leases {
   async isHeld(name: string, seconds: number): Promise<boolean> {
     const lease = await this.find(name);
     // Several instances may insert the row at once. The primary key lets only one INSERT succeed.
-    const row = { name, owner: NO_OWNER, until: NEVER };
-    if (!lease) await insertRows(this.database, LeaseEntity, [row]).catch(() => undefined);
+    const insert = `INSERT INTO ${this.table} (name, owner, until) VALUES (?, ?, ?)`;
+    if (!lease) await this.database.execute(insert, [name, NO_OWNER, NEVER]).catch(() => undefined);
     if (!lease || lease.owner === NO_OWNER) return false;
     const { owner, until } = lease;
     if (!this.watch.hasStopped(name, `${owner} ${until}`, seconds)) return true;
-    const free = 'UPDATE leases SET owner = ? WHERE name = ? AND owner = ? AND until = ?';
+    const free = `UPDATE ${this.table} SET owner = ? WHERE name = ? AND owner = ? AND until = ?`;
     return (await this.database.execute(free, [NO_OWNER, name, owner, until])) === 0;
   }
 
@@ -81,12 +82,12 @@ export class Leases {
    * instance can take the lease before that transaction ends.
    */
   async renew(name: string, seconds: number, sql: Sql = this.database): Promise<boolean> {
-    const update = `UPDATE leases SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
+    const update = `UPDATE ${this.table} SET until = ${LATER[sql.dialect]} WHERE name = ? AND owner = ?`;
     return (await sql.execute(update, [seconds, name, this.owner])) > 0;
   }
 
   async release(name: string): Promise<void> {
-    const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ? AND owner = ?';
+    const update = `UPDATE ${this.table} SET owner = ?, until = ? WHERE name = ? AND owner = ?`;
     await this.database.execute(update, [NO_OWNER, NEVER, name, this.owner]);
   }
 
@@ -105,11 +106,11 @@ export class Leases {
   /** Stores a time in the row of a lease. All instances can read it with `findRecordedTime`. */
   async recordTime(name: string, time: DbTime): Promise<void> {
     await this.isHeld(name, 0);
-    const update = 'UPDATE leases SET owner = ?, until = ? WHERE name = ?';
+    const update = `UPDATE ${this.table} SET owner = ?, until = ? WHERE name = ?`;
     await this.database.execute(update, [NO_OWNER, time, name]);
   }
 
   private find(name: string): Promise<Pick<LeaseEntity, 'owner' | 'until'> | undefined> {
-    return this.database.queryOne('SELECT owner, until FROM leases WHERE name = ?', [name]);
+    return this.database.queryOne(`SELECT owner, until FROM ${this.table} WHERE name = ?`, [name]);
   }
 }
