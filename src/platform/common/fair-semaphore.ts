@@ -52,8 +52,7 @@ export class FairSemaphore {
 
   /** Runs `work` in a slot, and releases the slot. @throws the errors of `acquire` and `work`. */
   async run<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted();
-    const release = this.hasFreeSlot(keys) ? this.grantSlot(keys) : await this.wait(keys, signal);
+    const release = await this.acquire(keys, signal);
     try {
       return await work();
     } finally {
