@@ -7,6 +7,7 @@ const BOOKKEEPING = new Set(['managed_by', 'managed_part', 'blocked_by', 'extern
 /** Columns with guards of their own, which the general column guards skip. */
 export const GUARDED_ELSEWHERE: ReadonlySet<string> = new Set(['status', 'roles']);
 export const LOGINS: readonly string[] = ['username', 'email', 'authname'];
+export const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 
 /** Returns the changed columns of an existing user in the file. Each social network is a separate column. */
 export function listChangedColumns(row: StagedRow): readonly FieldChange[] {

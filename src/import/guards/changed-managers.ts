@@ -39,7 +39,7 @@ export const changedManagers = defineGuard({
         let count = found.count;
         for (const [number, team] of teamOf.entries()) {
           const moved = moves.at(number);
-          if (number > 0 && moved >= TEAM_SHARE * users.getTeamSize(team)) count -= moved - 1;
+          if (number > 0 && moved >= TEAM_SHARE * users.teamSizes.get(team)) count -= moved - 1;
         }
         const percent =
           scope.users < 100

@@ -1,9 +1,8 @@
 import type { FieldChange } from '../../platform/common/field-changes.js';
 import { losesAccents } from '../plan/text-damage.js';
+import { NAMES } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { defineGuard } from './guard.js';
-
-const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 
 export const garbledText = defineGuard({
   name: 'garbled_text',

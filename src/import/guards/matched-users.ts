@@ -6,7 +6,7 @@ import type { Column } from '../file/columns.js';
 import { hasAccents } from '../plan/text-damage.js';
 import { areUnlike, isOtherName } from '../plan/name-likeness.js';
 import type { PlannedRow } from '../plan/row-rules.js';
-import { LOGINS, isFilled, listChangedColumns, listTexts, toText } from './changed-columns.js';
+import { LOGINS, NAMES, isFilled, listChangedColumns, listTexts, toText } from './changed-columns.js';
 import { FoundRows } from './found-rows.js';
 import { FrequentTexts } from './frequent-texts.js';
 import { formOf } from './value-form.js';
@@ -17,7 +17,6 @@ const SAMPLED_EACH = 64;
 const MAX_FORMS = 1024;
 const MAX_COMMON_VALUES = 64;
 
-const NAMES: readonly string[] = ['firstname', 'surname', 'middle_name', 'known_as'];
 const RETURN_SECONDS = 14 * 24 * 3600;
 
 type ValueOf = (user: User) => unknown;
@@ -85,7 +84,8 @@ export class MatchedUsers {
   readonly otherPersons = new NumberSet();
   /** Lines of users who were missing from a file of this data set within the last 14 days. */
   readonly returners = new NumberSet();
-  private readonly teamSizes = new TextCounts();
+  /** Matched users by manager. */
+  readonly teamSizes = new TextCounts();
   private readonly listed: readonly ColumnValues[];
   private readonly textColumns: readonly ColumnValues[];
   private readonly hasNames: boolean;
@@ -117,11 +117,6 @@ export class MatchedUsers {
     if (this.previous?.before) markTaken(current, this.previous.before, ({ fromRowBefore }) => fromRowBefore);
     if (this.previous && before) markTaken(this.previous, before, ({ fromRowAfter }) => fromRowAfter);
     this.previous = current;
-  }
-
-  /** Returns the number of matched users with this manager. */
-  getTeamSize(manager: string): number {
-    return this.teamSizes.get(manager);
   }
 
   private countUser(user: User, line: number): void {

@@ -175,7 +175,7 @@ export class FilePlanner {
     const isTakenOver =
       before &&
       key === toExactKey(before.external_id) &&
-      planning.facts.adopted?.isConfirmed(before.uuid) === true;
+      planning.facts.adopted?.confirmed.has(before.uuid) === true;
     const isUsual =
       before &&
       !isRepeated &&

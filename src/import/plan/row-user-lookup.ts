@@ -20,7 +20,7 @@ export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly words = new IntList();
   /** UUIDs of users whom `adopt_rows` confirms. */
-  private readonly confirmed = new Set<string>();
+  readonly confirmed = new Set<string>();
 
   get(externalId: string): string | undefined {
     const number = this.externalIds.findNumber(toExactKey(externalId));
@@ -34,11 +34,6 @@ export class Adoptions {
   confirm(externalId: string, uuid: string): void {
     this.add(externalId, uuid);
     if (this.get(externalId) === uuid) this.confirmed.add(uuid);
-  }
-
-  /** Returns true if a person confirmed that a row of the file belongs to the user. */
-  isConfirmed(uuid: string): boolean {
-    return this.confirmed.has(uuid);
   }
 
   /** Records the user whom the first row with an ExternalId adopts. Ignores later rows with this ExternalId. */
@@ -196,14 +191,14 @@ export class RowUserLookup {
     const uuids = unknown.flatMap((id): [string, string][] => {
       const [key, uuid] = [toExactKey(id), adopted.get(id)];
       // A row with the ExternalId of a deleted user adopts another user only if a person confirmed it.
-      const isAdopted = uuid !== undefined && (!deleted.has(key) || adopted.isConfirmed(uuid));
+      const isAdopted = uuid !== undefined && (!deleted.has(key) || adopted.confirmed.has(uuid));
       return isAdopted ? [[key, uuid]] : [];
     });
     const found = await this.directory.findByUuids(uuids.map(([, uuid]) => uuid));
     for (const [key, uuid] of uuids) {
       const user = found.get(uuid);
       // Skip a user who was linked in the meantime, unless a person confirmed the user.
-      if (user && (user.external_id === '' || adopted.isConfirmed(uuid))) users.set(key, user);
+      if (user && (user.external_id === '' || adopted.confirmed.has(uuid))) users.set(key, user);
     }
     return { users, deleted };
   }
