@@ -116,25 +116,21 @@ export class FilePrefix implements FileReceiver {
   name = '';
   private pieces: Buffer[] = [];
   private storedBytes = 0;
-  private size = 0;
-
   /** True if the prefix contains the whole file. */
-  get isWhole(): boolean {
-    return this.size === this.storedBytes;
-  }
+  isWhole = false;
 
   /** @throws ProblemError `too_large` for more than 100 MiB, or an error of the stream. */
   async store(name: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredFile> {
-    for await (const chunk of bytes) {
-      this.size += chunk.length;
-      if (this.size > MAX_FILE_BYTES) throw new ProblemError('too_large', TOO_LARGE);
+    const meter = new FileMeter();
+    for await (const chunk of meter.read(bytes)) {
       const piece = Buffer.from(chunk.subarray(0, Math.max(0, PREFIX_BYTES - this.storedBytes)));
       if (piece.length === 0) continue;
       this.storedBytes += piece.length;
       this.pieces.push(piece);
     }
     this.name = toShownName(name);
-    return { runId: '', name: this.name, size: this.size, parts: 0, sha256: '' };
+    this.isWhole = meter.size === this.storedBytes;
+    return { runId: '', name: this.name, parts: 0, ...meter.finish() };
   }
 
   discard(): Promise<void> {
