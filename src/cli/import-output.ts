@@ -162,7 +162,6 @@ export function formatPreview(preview: ImportPreviewDto): string {
   const { encoding, delimiter, columns, rows, problems } = preview;
   const separator = delimiter === '\t' ? 'tab' : (delimiter ?? '?');
   const parts = [`\nEncoding ${encoding ?? '?'}, delimiter ${separator}\n`];
-  if (preview.guard_limits) parts.push(`Guard limits (profile): ${JSON.stringify(preview.guard_limits)}\n`);
   const meaning = columns.map(({ source, column, use, suggestion }) => [
     shorten(source),
     column ?? use,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { setUpApp } from '../support/app/app.js';
 import { aKey } from '../support/app/credentials.js';
-import { csv, decide, guardOf, readRun, runImport, sendPreview } from '../support/app/imports.js';
+import { csv, decide, guardOf, readRun, runImport } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
 import { people } from '../support/data/user-file.js';
 
@@ -70,11 +70,8 @@ test('a new word that only * matches needs approval once', async () => {
   expect((await send('e', 'e', 'e', 'f', 'f', 'f')).state).toBe('completed');
 });
 
-test('previews and the audit show the guard limits of a profile', async () => {
+test('the audit shows the guard limits of a profile', async () => {
   await save('shown', { errors: { rows: 1 } });
-  const send = async (query: string) => (await sendPreview(app.key, 'Nr\r\nx\r\n', query)).body;
-  expect((await send('profile=shown')).guard_limits).toEqual({ errors: { rows: 1 } });
-  expect((await send('ignore_unknown_columns=true')).guard_limits).toBeNull();
   await save('shown', { errors: { rows: 900 } });
   const [row] = await databaseOf(app).query<{ changes: string; actor_kind: string }>(
     "SELECT changes, actor_kind FROM audit_events WHERE action = 'import_profile.saved' ORDER BY id DESC LIMIT 1",

@@ -1,7 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
-import { buildLimitSchemas } from '../guards/guard-limits.js';
-import { type GuardOverrides } from '../runs/import-guard.js';
 import { MAX_COLUMNS } from '../file/columns.js';
 import type { ImportProfile } from '../runs/import-options.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
@@ -116,13 +114,6 @@ export class ImportPreviewDto {
   @ApiProperty({ ...NULLABLE, maxLength: 64, example: null }) profile!: string | null;
   @ApiProperty({ ...NULLABLE, maxLength: 32, example: 'utf-8' }) encoding!: string | null;
   @ApiProperty({ ...NULLABLE, maxLength: 1, example: ',' }) delimiter!: string | null;
-  @ApiProperty({
-    type: 'object',
-    nullable: true,
-    properties: buildLimitSchemas(),
-    description: 'Guard limits that the profile sets. Null if there are none.',
-  })
-  guard_limits!: GuardOverrides | null;
   @ApiProperty({ type: [PreviewColumnDto], maxItems: MAX_COLUMNS }) columns!: PreviewColumnDto[];
   @ApiProperty({ type: [PreviewRowDto], maxItems: PREVIEW_ROWS }) rows!: PreviewRowDto[];
   @ApiProperty({

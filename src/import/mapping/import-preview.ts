@@ -122,7 +122,6 @@ export class ImportPreview {
     return {
       encoding: shown.reader.detected.encoding ?? null,
       delimiter: shown.reader.detected.delimiter ?? null,
-      guard_limits: profile?.guards ?? null,
       columns,
       rows: planned.rows.slice(0, fit.length),
       problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
