@@ -197,7 +197,7 @@ export class FilePlanner {
     if (isRepeated || planned.row.outcome === 'error') recordFailedRowNames(record.cells, planning);
     if (isRepeated) return skipRepeatedRow(planned);
     if (managerText && namedManager?.isAdopted && planned.after && hasManagerChange(planned))
-      builder.requireAdoptedManager(keys.line, managerText);
+      builder.adoptedManagers.push({ line: keys.line, externalId: managerText });
     return planned;
   }
 }

@@ -44,8 +44,8 @@ export class PlanBuilder {
   private readonly setRules = new SetValidator({ nameOf: formatLine, isImport: true });
   /** UUIDs of existing users whose managers must be read to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
-  /** Rows with a manager whom another row of the file adopts. */
-  private readonly adoptedManagers: { line: number; externalId: string }[] = [];
+  /** Rows with a manager whom the row with `externalId` adopts. They depend on that row. */
+  readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private causes: Cause[] = [];
   /** Set if a template with `unique` builds the usernames of new users. */
   private readonly usernames = hasUniqueUsernames(this.run.profile)
@@ -74,11 +74,10 @@ export class PlanBuilder {
    */
   async add(planned: readonly PlannedRow[], managed: ReadonlySet<number>, share: number): Promise<void> {
     for (const { row } of planned) this.tally.add(row);
-    const changesNothing = ({ outcome, line }: StagedRow): boolean =>
-      outcome === 'unchanged' && !managed.has(line);
     const rows = planned.map(({ row }) => row);
-    const staged = rows.filter((row) => this.replacesRows || !changesNothing(row) || row.errors.length > 0);
-    await this.stageRows(staged, share, changesNothing);
+    const changed = new Set(rows.filter(({ outcome, line }) => outcome !== 'unchanged' || managed.has(line)));
+    const staged = rows.filter((row) => this.replacesRows || changed.has(row) || row.errors.length > 0);
+    await this.stageRows(staged, share, changed);
   }
 
   /** Adds planned rows of a run that may delete users. @param total number of rows of the whole run. */
@@ -107,26 +106,17 @@ export class PlanBuilder {
   }
 
   /**
-   * Records that the row on `line` contains a manager whom the row with `externalId` adopts. The first row depends on
-   * the second.
-   */
-  requireAdoptedManager(line: number, externalId: string): void {
-    this.adoptedManagers.push({ line, externalId });
-  }
-
-  /**
    * Stores rows of the plan and assigns the changed rows to batches.
    * @param share share of the planning that is done, 0 to 1.
-   * @param hasOnlyWarnings returns true for a row that changes nothing and is stored only because of its warnings.
+   * @param changed rows that are not stored only because of their warnings.
    */
   async stageRows(
     rows: readonly StagedRow[],
     share: number,
-    hasOnlyWarnings: (row: StagedRow) => boolean = () => false,
+    changed: Iterable<StagedRow> = rows,
   ): Promise<void> {
-    for (const row of rows)
-      if (isWritten(row) && !hasOnlyWarnings(row))
-        row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
+    for (const row of changed)
+      if (isWritten(row)) row.batch = 1 + Math.floor(this.changeCount++ / BATCH_ROWS);
     const reached = this.recordProgress(share);
     if (rows.length === 0) return this.checkpoint.reportProgress(reached);
     const store = this.replacesRows ? 'replace' : 'insert';

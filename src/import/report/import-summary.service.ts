@@ -7,13 +7,6 @@ import { ImportRunsRepository } from '../runs/import-runs.repository.js';
 
 export const MAX_DATASETS = 100;
 
-export interface DatasetSummary {
-  dataset: string;
-  last_run: ImportRun;
-  /** Null if no completed run is stored. */
-  last_completed: ImportRun | null;
-}
-
 /** Overview of all imports for operators. */
 @Injectable()
 export class ImportSummary {
@@ -22,8 +15,9 @@ export class ImportSummary {
     private readonly runs: ImportRunsRepository,
   ) {}
 
-  async listDatasets(): Promise<DatasetSummary[]> {
-    const found: DatasetSummary[] = [];
+  /** Lists the data sets with their last run and, if one is stored, their last completed run. */
+  async listDatasets() {
+    const found: { dataset: string; last_run: ImportRun; last_completed: ImportRun | null }[] = [];
     for (const { dataset, last, completed } of await this.runs.listNewestByDataset(MAX_DATASETS)) {
       const last_run = await this.runs.find(last);
       const last_completed = completed === null ? null : ((await this.runs.find(completed)) ?? null);
