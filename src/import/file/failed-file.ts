@@ -10,21 +10,17 @@ const MARKERS = ADDED_COLUMNS.slice(1);
 /** Number of bytes that are read to recognize a `failed.csv`, more than any header and row need. */
 const HEAD_BYTES = 64 * 1024;
 
-/** A file that the service wrote as `failed.csv`. */
-export interface FailedFile {
-  delimiter: string;
-  /** Id of the run whose rows failed. Undefined if the file does not contain it. */
-  run: string | undefined;
-}
-
 /** Returns the index of the column `_line` in the header of a `failed.csv`, or -1 for another file. */
 export function findLineColumn(names: readonly string[]): number {
   const start = names.findLastIndex((name) => name.trim() !== '') + 1 - MARKERS.length;
   return MARKERS.every((marker, index) => names[start + index]?.trim() === marker) ? start : -1;
 }
 
-/** Recognizes a `failed.csv` by its first bytes. */
-export async function findFailedFile(bytes: AsyncIterable<Uint8Array>): Promise<FailedFile | undefined> {
+/**
+ * Recognizes a `failed.csv` by its first bytes.
+ * @returns the delimiter, and the id of the run whose rows failed if the file contains it. Undefined for another file.
+ */
+export async function findFailedFile(bytes: AsyncIterable<Uint8Array>) {
   const text = (await readHead(bytes)).replace(SEPARATOR_LINE, '');
   for (const delimiter of DELIMITERS) {
     const [names = [], row = []] = parseFirstRecords(text, delimiter, 2);
