@@ -1,11 +1,10 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { PageOf } from '../platform/http/page.js';
-import { NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
+import { NULLABLE_ID, NULLABLE_INTEGER, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { ImportFileDto, ImportRunSummaryDto } from './imports.dto.js';
 import { MAX_DATASETS } from './report/import-summary.service.js';
 import { MAX_FILES } from './schedule/schedule.service.js';
 
-const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
 const NULLABLE_TEXT = { type: String, nullable: true, maxLength: 4096 } as const;
 
 class WaitingFileDto extends PickType(ImportFileDto, ['name']) {

@@ -1,6 +1,11 @@
 import { ApiProperty, ApiPropertyOptional, OmitType, PickType } from '@nestjs/swagger';
 import { SideNamesDto } from '../audit/audit.view.js';
-import { FIELD_VALUE, NULLABLE_ID, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
+import {
+  FIELD_VALUE,
+  NULLABLE_ID,
+  NULLABLE_INTEGER,
+  NULLABLE_TIME,
+} from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
 import type { JsonObject } from '../platform/common/json.js';
 import { MAX_REASON } from '../platform/http/request-headers.js';
@@ -18,7 +23,6 @@ import {
 } from './runs/import-row.js';
 import { RUN_STATES } from './runs/run-states.js';
 
-const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
 const NULLABLE_OBJECT = { type: 'object', nullable: true, additionalProperties: true } as const;
 const NULLABLE_NAME = { type: String, nullable: true, maxLength: 64 } as const;
 const COUNTS = Object.fromEntries(
@@ -108,7 +112,7 @@ class ImportProblemDto extends RowErrorDto {
   })
   external_id!: string;
   @ApiProperty(ROW_NAME) name!: string;
-  @ApiProperty({ type: 'integer', nullable: true, example: 17 }) line!: number | null;
+  @ApiProperty({ ...NULLABLE_INTEGER, example: 17 }) line!: number | null;
 }
 
 class FieldChangeDto extends SideNamesDto {
@@ -239,7 +243,7 @@ export class ImportRunSummaryDto extends PickType(ImportRunDto, SUMMARY) {}
 export class ImportRunPageDto extends PageOf(ImportRunDto) {}
 
 export class ImportRowDto {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Line in the file. Null for a missing user.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Line in the file. Null for a missing user.' })
   line!: number | null;
   @ApiProperty({ enum: STAGED_OUTCOMES }) outcome!: string;
   @ApiProperty({ maxLength: 255, example: 'HR-10042' }) external_id!: string;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
+import { FIELD_VALUE, NULLABLE_INTEGER } from '../../platform/openapi/shared-schemas.js';
 import { MAX_COLUMNS } from '../file/columns.js';
 import type { ImportProfile } from '../runs/import-options.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
@@ -11,7 +11,6 @@ const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 export const MAX_TEXT = 255;
 export const MAX_WORDS = 50;
 const TEXTS = { type: 'array', items: { type: 'string', maxLength: MAX_TEXT } } as const;
-const LINES = { type: 'integer', nullable: true } as const;
 const NULLABLE = { type: String, nullable: true } as const;
 
 export class PreviewColumnDto {
@@ -99,7 +98,7 @@ class PreviewRowDto {
 
 /** An error of a row or of the whole file. */
 export class PreviewProblemDto extends RowErrorDto {
-  @ApiProperty({ type: 'integer', nullable: true, example: 2 }) line!: number | null;
+  @ApiProperty({ ...NULLABLE_INTEGER, example: 2 }) line!: number | null;
   @ApiProperty({ description: 'True if an import would reject the file because of this error.' })
   refuses!: boolean;
 }
@@ -129,9 +128,9 @@ export class ImportPreviewDto {
       'Encodings that read a file that is not UTF-8, the most plausible first. Set one with `encoding`. None is applied automatically.',
   })
   encodings!: PreviewEncodingDto[];
-  @ApiProperty({ ...LINES, description: 'Suggested `skip_lines`. Null for no change.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Suggested `skip_lines`. Null for no change.' })
   skip_lines!: number | null;
-  @ApiProperty({ ...LINES, description: 'Suggested `skip_last_lines`. Null for no change.' })
+  @ApiProperty({ ...NULLABLE_INTEGER, description: 'Suggested `skip_last_lines`. Null for no change.' })
   skip_last_lines!: number | null;
   @ApiProperty({
     type: [PreviewTemplateDto],

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { SideNamesDto } from '../../audit/audit.view.js';
-import { FIELD_VALUE } from '../../platform/openapi/shared-schemas.js';
+import { FIELD_VALUE, NULLABLE_INTEGER } from '../../platform/openapi/shared-schemas.js';
 
 export const MAX_EXAMPLES = 5;
 
@@ -16,8 +16,7 @@ export type GuardOverrides = { preset?: Preset } & {
 /** Example row of a guard, for operators. Values are truncated, and secrets are left out. */
 class ImportGuardExampleDto extends SideNamesDto {
   @ApiProperty({
-    type: 'integer',
-    nullable: true,
+    ...NULLABLE_INTEGER,
     example: 17,
     description: 'Line in the file. Null for a missing user.',
   })

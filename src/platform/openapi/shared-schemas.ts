@@ -4,6 +4,7 @@ export const ID = { format: 'uuid', example: '0198f3a2-5d1c-7c4e-9a51-3f2b8c6d7e
 
 export const TIME = { format: 'date-time', example: '2026-01-31T08:15:30.123Z' } as const;
 export const NULLABLE_ID = { type: String, format: 'uuid', nullable: true } as const;
+export const NULLABLE_INTEGER = { type: 'integer', nullable: true } as const;
 export const NULLABLE_TIME = { type: String, format: 'date-time', nullable: true } as const;
 
 export const CASE_INSENSITIVE = { description: 'Uuid of the record. Case-insensitive.' } as const;
