@@ -51,15 +51,8 @@ export function createDeletion(
   assertVisible: (user: User | undefined) => User,
   ifVersions?: readonly number[],
 ): PendingChange {
-  const deletion = { kind: 'delete', uuid } as const;
-  const versions = ifVersions && { ifVersions };
-  const buildChange = (_: Sql, user: User | undefined): UserChange => ({
-    ...deletion,
-    patch: {},
-    locked: assertVisible(user),
-    ...versions,
-  });
-  return { ...deletion, buildChange };
+  const deletion = { kind: 'delete', uuid, patch: {}, ...(ifVersions && { ifVersions }) } as const;
+  return { kind: 'delete', uuid, buildChange: (_, user) => ({ ...deletion, locked: assertVisible(user) }) };
 }
 
 /** A change and the caller that is responsible for it. */
@@ -121,12 +114,6 @@ export function toPreparedUser(user: User, changes?: Changes): PreparedUser {
     changes: changes ?? Changes.fromList(diffUsers(undefined, user)),
   };
 }
-
-export const setTimes = <T extends { created: string; updated: string }>(
-  source: T,
-  created: string,
-  updated = created,
-): T => ({ ...source, created, updated });
 
 /**
  * Returns deleted users as they are after the restore: without groups, and without a manager who neither exists nor is

@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/database/engine/sql.js';
 import { LoginThrottle } from '../../sessions/login-throttle.service.js';
 import { SessionsService } from '../../sessions/sessions.service.js';
 import { isActiveWebmaster, shouldEndSessions } from '../rules/user-rules.js';
-import { type CheckedChange, type ChangeOutcome, setTimes } from './change-set.js';
+import type { CheckedChange, ChangeOutcome } from './change-set.js';
 import { DeletedUsersRepository } from './deleted-users.repository.js';
 import { ReleasedUsernames } from './released-usernames.repository.js';
 import { type Identifier, toLoginKey } from '../model/comparison-keys.js';
@@ -50,7 +50,7 @@ export class UserChangeStore {
     if (stored.length === 0) return;
     const groups = await this.moveDeletedAndRestored(tx, stored);
     const added = stored.flatMap(({ prepared, user: { created, updated } }) =>
-      prepared ? setTimes(prepared.row, created, updated) : [],
+      prepared ? Object.assign({}, prepared.row, { created, updated }) : [],
     );
     const updated = stored.flatMap(({ prepared, before, after, user }) =>
       !prepared && before && after ? { before, user } : [],

@@ -18,7 +18,6 @@ import {
   type ChangeOutcome,
   type PreparedUser,
   type UserChange,
-  setTimes,
   prepareUser,
   toPreparedUser,
   toRestoredUsers,
@@ -275,7 +274,8 @@ function evaluateChange(
   const { kind, uuid, patch } = change;
   if (kind === 'create') {
     const prepared = change.prepared ?? prepareUser(uuid, patch);
-    return evaluateAddition(kind, setTimes(prepared.user, time), prepared, caller);
+    const after = { ...prepared.user, created: time, updated: time };
+    return evaluateAddition(kind, after, prepared, caller);
   }
   if (!before) {
     const missing = createNotFoundFailure(uuid, kind === 'restore' ? 'deleted user' : 'user');
