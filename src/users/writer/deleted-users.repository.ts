@@ -126,13 +126,10 @@ export class DeletedUsersRepository {
    * @returns the uuids of the former groups of each user.
    */
   async removeFromGroups(tx: Sql, users: readonly string[], time: string): Promise<Map<string, string[]>> {
-    const groups = new Map<string, string[]>();
     const toSql = (list: string) =>
       `SELECT group_uuid, user_uuid FROM group_members WHERE user_uuid IN (${list})`;
     const rows = await selectWhereIn<{ group_uuid: string; user_uuid: string }>(tx, users, toSql);
-    if (rows.length === 0) return groups;
-    for (const { group_uuid, user_uuid } of rows)
-      groups.set(user_uuid, [...(groups.get(user_uuid) ?? []), group_uuid]);
+    if (rows.length === 0) return new Map();
     for (const part of chunkValues(users)) {
       await tx.execute(`DELETE FROM group_members WHERE user_uuid IN (${toPlaceholders(part.length)})`, part);
     }
@@ -141,7 +138,8 @@ export class DeletedUsersRepository {
       const sql = `UPDATE user_groups SET version = version + 1, updated = ? WHERE uuid IN (${list})`;
       await tx.execute(sql, [time, ...part]);
     }
-    return groups;
+    const byUser = Map.groupBy(rows, ({ user_uuid }) => user_uuid);
+    return new Map([...byUser].map(([user, all]) => [user, all.map(({ group_uuid }) => group_uuid)]));
   }
 
   /**
