@@ -189,11 +189,8 @@ function formatOffers(preview: ImportPreviewDto): string[] {
     ...(first === null ? [] : [['skip_lines', String(first), '']]),
     ...(last === null ? [] : [['skip_last_lines', String(last), '']]),
     ...templates.map(({ column, template, values, duplicates }) => {
-      return [
-        `set ${column}`,
-        template,
-        `${list(values)}${duplicates > 0 ? ` (${duplicates} repeated)` : ''}`,
-      ];
+      const repeated = duplicates > 0 ? ` (${duplicates} repeated)` : '';
+      return [`set ${column}`, template, list(values) + repeated];
     }),
     ...words.flatMap(({ source, words: all }) =>
       all

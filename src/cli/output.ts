@@ -2,6 +2,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { AuditActorDto } from '../audit/audit.view.js';
 import { writeCompleteFile } from '../platform/common/draft-file.js';
 import { errorCodeOf, messageOf } from '../platform/common/errors.js';
 import { replaceHidden } from '../platform/common/text.js';
@@ -92,15 +93,8 @@ export async function changeEach<T>(
 
 export const formatMinute = (time: string): string => time.slice(0, 16).replace('T', ' ');
 
-export const formatParty = ({
-  kind,
-  id,
-  name,
-}: {
-  kind: string;
-  id: string | null;
-  name?: string;
-}): string => (id === null ? kind : `${kind} ${name || id}`);
+export const formatParty = ({ kind, id, name }: Pick<AuditActorDto, 'kind' | 'id'> & { name?: string }) =>
+  id === null ? kind : `${kind} ${name || id}`;
 
 /** Streams text to a file, or to standard output if `file` is undefined or `-`. */
 export async function writeTextTo(text: AsyncIterable<string>, file = '-'): Promise<void> {
