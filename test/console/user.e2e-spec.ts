@@ -265,6 +265,10 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     await page.button('Change password').click();
     await page.page.locator('[name=current_password][aria-invalid=true]').waitFor();
     await page.field('Current password').fill(PASSWORD);
+    await page.field('New password').fill('Winter-2023-24!');
+    await page.button('Change password').click();
+    await page.waitForText('Password must not consist mainly of names, seasons or greetings.');
+    await page.field('New password').fill('a new one that is long');
     await page.button('Change password').click();
     await page.waitForText(/Your password was changed/);
     await page.button('Sign out').click();

@@ -3,8 +3,9 @@ import { isGuessableKey, findPasswordFault } from '../../src/platform/common/sec
 import { createToken } from '../../src/platform/common/secrets.js';
 import { loadCommonPasswordTest } from '../../src/users/passwords/new-passwords.service.js';
 
-const codeOf = async (password: string, known: string[] = []) =>
-  findPasswordFault(password, { minLength: 12, known, isWord: await loadCommonPasswordTest() })?.code;
+const findFault = async (password: string, known: string[] = []) =>
+  findPasswordFault(password, { minLength: 12, known, isWord: await loadCommonPasswordTest() });
+const codeOf = async (password: string, known?: string[]) => (await findFault(password, known))?.code;
 
 test.each([
   ['too_long', 'k7#Vq2!mZx9p'.repeat(11)],
@@ -38,6 +39,15 @@ test.each([
   ],
 ])('the password %j is accepted', async (password) => {
   expect(await codeOf(password)).toBeUndefined();
+});
+
+test.each([
+  ['must not be a common password', 'administrator'],
+  ['must not consist mainly of sequences or repetitions', 'abcabcabcabc'],
+  ['must not consist mainly of names, seasons or greetings', 'Winter-2023-24!'],
+  ['must not consist mainly of names or common words', 'letmein-passw0rd'],
+])('the message %j names the rule that the password %j breaks', async (message, password) => {
+  expect((await findFault(password))?.message).toBe(message);
 });
 
 test('a password that contains the username is refused as too common', async () => {

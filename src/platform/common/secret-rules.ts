@@ -26,30 +26,31 @@ export function findPasswordFault(
   password: string,
   context: GuessableWords & { minLength: number },
 ): PasswordFault | undefined {
-  const { minLength, known = [] } = context;
-  if (!isWithin(password, MAX_PASSWORD_LENGTH)) {
+  const { minLength } = context;
+  if (!isWithin(password, MAX_PASSWORD_LENGTH))
     return { code: 'too_long', message: `may have at most ${MAX_PASSWORD_LENGTH} characters` };
-  }
   if (password.trim() === '') return { code: 'blank', message: 'must not be blank' };
-  if (countPasswordCharacters(password) < minLength) {
+  // Consecutive spaces count as one character (OWASP ASVS 2.1.1), but stay in the password.
+  if (countCharacters(password.replace(/\p{Zs}+/gu, ' ')) < minLength) {
     const message = `must have at least ${minLength} characters (consecutive spaces count as one)`;
     return { code: 'too_short', message };
   }
-  if (!isCleanText(password)) {
+  if (!isCleanText(password))
     return { code: 'invalid_format', message: 'must not contain control characters or invalid Unicode' };
-  }
-  if (computeGuessWeight(password, context) < MIN_PASSWORD_WEIGHT || isMadeOfNames(password, known)) {
-    const message =
-      'must not be a common password, or consist mainly of names, greetings, common words, sequences or repetitions';
-    return { code: 'too_common', message };
-  }
-  return undefined;
+  const message = findGuess(password, context);
+  return message === undefined ? undefined : { code: 'too_common', message };
 }
 
-/**
- * Counts the characters of a password. Consecutive spaces count as one (OWASP ASVS 2.1.1), but stay in the password.
- */
-const countPasswordCharacters = (password: string) => countCharacters(password.replace(/\p{Zs}+/gu, ' '));
+/** Returns the error message for a password that is easy to guess, or undefined. */
+function findGuess(password: string, words: GuessableWords): string | undefined {
+  const isWeak = (known?: GuessableWords) => computeGuessWeight(password, known) < MIN_PASSWORD_WEIGHT;
+  if (isMadeOfNames(password, words.known ?? []))
+    return 'must not consist mainly of names, seasons or greetings';
+  if (!isWeak(words)) return undefined;
+  if (words.isWord?.(foldText(password))) return 'must not be a common password';
+  if (isWeak()) return 'must not consist mainly of sequences or repetitions';
+  return 'must not consist mainly of names or common words';
+}
 
 export function isGuessableKey(key: string, guesses?: GuessableWords): boolean {
   return computeGuessWeight(key, guesses) < MIN_KEY_WEIGHT;
