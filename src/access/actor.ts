@@ -15,7 +15,7 @@ export interface UserActor {
   sessionId: string;
   /** Time when the session last verified the user's password. Undefined for work that continues after a request. */
   confirmed?: DbTime;
-  /** True until the user has replaced a generated password. */
+  /** True until the user has replaced a password that must be replaced. */
   mustChangePassword?: boolean;
 }
 

@@ -126,10 +126,10 @@ export function assertConfirmed(actor: Actor): void {
   throw new ProblemError('reauthentication_required', `${UNCONFIRMED}.`);
 }
 
-/** @throws ProblemError `password_change_required` for a session whose user must replace a generated password. */
+/** @throws ProblemError `password_change_required` for a session whose user must replace the password. */
 export function assertPasswordReplaced(actor: Actor): void {
   if (actor.kind !== 'user' || actor.mustChangePassword !== true) return;
-  const detail = 'Replace the generated password first. Send a new password with `PUT /users/{user_id}`.';
+  const detail = 'Replace the password first. Send a new password with `PUT /users/{user_id}`.';
   throw new ProblemError('password_change_required', detail);
 }
 

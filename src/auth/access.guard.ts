@@ -193,7 +193,7 @@ export class PermissionGuard implements CanActivate {
   }
 }
 
-/** Permissions that a session has before its generated password is replaced, for the caller's own profile. */
+/** Permissions that a session has before its user has replaced the password, for the caller's own profile. */
 const ALLOWED_FIRST: readonly Permission[] = ['profile.read', 'profile.update', 'session.logout'];
 
 /** @throws ProblemError `password_change_required`. */

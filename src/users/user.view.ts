@@ -74,7 +74,7 @@ export class UserDto {
   @ApiProperty() hide_phone_numbers!: boolean;
   @ApiPropertyOptional({
     readOnly: true,
-    description: 'True until the user has replaced a generated password.',
+    description: 'True if the user must replace the password at the next login.',
   })
   password_change_required?: boolean;
   @ApiPropertyOptional({ ...DATASET, description: 'The data set that manages the user, or `scim`.' })

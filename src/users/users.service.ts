@@ -90,6 +90,8 @@ export class UsersService {
       assertChangeAllowed(user, change, caller);
       if (change.errors.length > 0) throw createValidationError(change.errors);
       const patch = toPatch(change.input, password?.hash);
+      if (password?.hash && !isSelf(caller.actor, uuid))
+        patch.password_change_required = input.value.password_change_required === true;
       const versions = ifVersions && { ifVersions };
       return { kind: 'update', uuid, patch, locked: user, ...versions };
     };
@@ -263,7 +265,7 @@ export class UsersService {
 }
 
 const MISSING_PROOF = createFailure('current_password', 'required', 'is required to change the password');
-const NOT_REPLACED = createFailure('password', 'invalid_value', 'must differ from the generated password');
+const NOT_REPLACED = createFailure('password', 'invalid_value', 'must differ from the current password');
 const WRONG_PROOF = createFailure('current_password', 'invalid_value', 'is not the current password');
 const UNEXPECTED_PROOF: FieldError = {
   field: 'current_password',

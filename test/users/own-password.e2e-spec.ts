@@ -160,6 +160,17 @@ describe('a generated password', () => {
     },
   );
 
+  test('has the same effect as a password that an operator sets with password_change_required', async () => {
+    const { user, client } = await aPerson(app);
+    const [path, must] = [`/users/${user.uuid}`, { password_change_required: true }];
+    const own = { password: NEW, current_password: PASSWORD, ...must };
+    for (const sent of [client.put(path, own), app.key.put(path, { phone: '1', ...must })])
+      expect((await sent).body.password_change_required).toBe(false);
+    await app.key.put(path, { password: `${NEW} again`, ...must });
+    const session = await app.login(user.username, `${NEW} again`);
+    expect(problemOf(await session.get('/users/search'))).toEqual([403, 'password_change_required']);
+  });
+
   test('is refused for the account of the caller, and for a Webmaster without the scope webmasters', async () => {
     const webmaster = await app.login();
     const { uuid } = (await webmaster.get('/users/me')).body;

@@ -5,6 +5,11 @@ import { getDisplayName } from '../../parts/avatar.js';
 import { ConfirmButton, SecretDialog } from '../../parts/dialog.js';
 import { CheckField } from '../../parts/field.js';
 
+/** Choice for a password that another person has seen. */
+export const MustChangeField = (props: { value: boolean; onValue: (value: boolean) => void }) => (
+  <CheckField name="must_change" label="Ask for a change at the next sign-in" {...props} />
+);
+
 /** Generates a password for a user and shows it once. */
 export function GeneratePasswordButton({ user, onChange }: { user: User; onChange: () => void }) {
   const [mustChange, setMustChange] = useState(true);
@@ -23,12 +28,7 @@ export function GeneratePasswordButton({ user, onChange }: { user: User; onChang
         work={async (reason) => setPassword(await generatePassword(user.uuid, mustChange, reason))}
       >
         <p>The old password stops working, and all sessions of {name} end.</p>
-        <CheckField
-          name="must_change"
-          label="Ask for a change at the next sign-in"
-          value={mustChange}
-          onValue={setMustChange}
-        />
+        <MustChangeField value={mustChange} onValue={setMustChange} />
       </ConfirmButton>
       {password !== '' && (
         <SecretDialog title={`New password of ${name}`} secret={password} what="password" onClose={close}>

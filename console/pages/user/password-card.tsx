@@ -7,7 +7,7 @@ import { Card } from '../../parts/page.js';
 import { showToast } from '../../parts/toast.js';
 import { type User, serviceInfo } from '../../api/client.js';
 import { loadUser, saveUser } from '../../api/users.js';
-import { GeneratePasswordButton } from './generate-password-button.js';
+import { GeneratePasswordButton, MustChangeField } from './generate-password-button.js';
 
 interface PasswordProps {
   user: User;
@@ -27,11 +27,13 @@ export const PasswordCard = ({ user, isSelf, onChange }: PasswordProps) => (
 export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
   const [password, setPassword] = useState('');
   const [current, setCurrent] = useState('');
+  const [mustChange, setMustChange] = useState(true);
   const action = useAction();
   useUnsavedWarning(password !== '' || current !== '');
   const save = async (): Promise<void> => {
     const latest = await loadUser(user.uuid); // a password cannot overwrite other changes, so the latest version is fine
-    await saveUser(latest, { password, ...(isSelf && { current_password: current }) });
+    const more = isSelf ? { current_password: current } : { password_change_required: mustChange };
+    await saveUser(latest, { password, ...more });
     setPassword('');
     setCurrent('');
     showToast(
@@ -63,6 +65,7 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
         onValue={setPassword}
         input={{ type: 'password', autocomplete: 'new-password', required: true }}
       />
+      {!isSelf && <MustChangeField value={mustChange} onValue={setMustChange} />}
     </Form>
   );
 }

@@ -113,7 +113,7 @@ export const CATALOGUE = {
   },
   password_change_required: {
     status: 403,
-    title: 'The generated password must be replaced',
+    title: 'The password must be replaced',
     remedy:
       'Send a new `password` with the `current_password` in `PUT /users/{user_id}`. Until then, the session may only read and sign out.',
   },

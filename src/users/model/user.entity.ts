@@ -44,7 +44,7 @@ export class UserEntity {
   @Column({ ...longText(), nullable: true }) authname: JsonText<Readonly<Authname>> | null = null;
   /** argon2id hash of the password in the PHC string format. */
   @Column({ ...text(255), nullable: true }) password_hash: string | null = null;
-  /** 1 if the user must replace a generated password at the next login. */
+  /** 1 if the user must replace the password at the next login. */
   @Column(bool()) password_change_required = 0;
   @Column(text(MAX.url)) user_avatar = '';
   @Column({ ...uuid(), nullable: true }) manager_uuid: string | null = null;

@@ -152,8 +152,8 @@ export class ChangedUserInput extends UserInput {
   @ReadOnly(describeTexts(MAX.role, 200), IGNORED)
   group_roles?: unknown;
 
-  @ReadOnly({ type: Boolean }, IGNORED)
-  password_change_required?: unknown;
+  @Flag({ example: true, description: 'Another user must replace the new password at the next login.' })
+  password_change_required?: boolean | null;
 
   @ReadOnlyDataset()
   managed_by?: unknown;
