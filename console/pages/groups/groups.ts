@@ -3,7 +3,6 @@ import type { components } from '../../api/generated.js';
 import { loadUsers } from '../../api/users.js';
 
 export type Group = components['schemas']['GroupDto'];
-type Details = components['schemas']['GroupDetailsDto'];
 
 const PAGE = 50;
 const MEMBERS = 25;
@@ -15,18 +14,14 @@ export function loadGroups(page: URLSearchParams, signal: AbortSignal) {
   return loadPage(api.GET('/api/0.3/groups', { params: { query }, signal }));
 }
 
-/** A group with one page of its members, and its ETag. */
-export interface LoadedGroup {
-  group: Details;
-  members: ListPage<User>;
-  etag: string;
-}
+export type LoadedGroup = Awaited<ReturnType<typeof loadGroup>>;
 
-export async function loadGroup(id: string, after: string, signal: AbortSignal): Promise<LoadedGroup> {
+/** Loads a group with one page of its members, and its ETag. */
+export async function loadGroup(id: string, after: string, signal: AbortSignal) {
   const params = { ...toParams(id), query: { limit: MEMBERS, ...(after && { after }) } };
   const { data, headers } = await unwrap(api.GET('/api/0.3/groups/{group_id}', { params, signal }));
   const members = await loadUsers(data.members, signal);
-  const page = { count: data.member_count, rows: members, next: getNextCursor(headers) };
+  const page: ListPage<User> = { count: data.member_count, rows: members, next: getNextCursor(headers) };
   return { group: data, members: page, etag: headers.get('etag') ?? '' };
 }
 

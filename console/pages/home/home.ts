@@ -1,4 +1,4 @@
-import { type Run, api, unwrap } from '../../api/client.js';
+import { api, unwrap } from '../../api/client.js';
 import type { components } from '../../api/generated.js';
 import { WAITING, loadRuns } from '../import/runs.js';
 
@@ -8,17 +8,13 @@ export type Day = components['schemas']['DayDto'];
 const DAYS = 30;
 const MAX_WAITING = 10;
 
-export interface Overview {
-  statistics: Statistics;
-  /** The newest imports that wait for a decision, at most ten. */
-  waiting: Run[];
-}
+export type Overview = Awaited<ReturnType<typeof loadOverview>>;
 
 /** Returns the local UTC offset in whole hours, as the API requires. */
 const getUtcOffset = (): number => Math.trunc(-new Date().getTimezoneOffset() / 60);
 
-/** Loads all data of the home page in parallel. */
-export async function loadOverview(signal: AbortSignal): Promise<Overview> {
+/** Loads the statistics, and the newest imports that wait for a decision, at most ten. */
+export async function loadOverview(signal: AbortSignal) {
   const days = { days: DAYS, utc_offset: getUtcOffset() };
   const [statistics, waiting] = await Promise.all([
     unwrap(api.GET('/api/0.3/statistics', { params: { query: days }, signal })),
