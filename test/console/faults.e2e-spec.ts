@@ -100,7 +100,7 @@ describeConsole('the console when a request fails', (service) => {
     await other.getByText('admin', { exact: true }).first().waitFor();
   });
 
-  test('the dialog to apply a plan counts the users to block', async () => {
+  test('the dialog to apply a plan counts the users to block, and shows an error if it was rejected', async () => {
     const people = Array.from({ length: 12 }, (_, n) => `B-${n},block${n},block${n}@example.org`);
     const head = 'ExternalId,Username,Email';
     await runImport(service.key, csv(head, ...people), 'dataset=blocks');
@@ -116,6 +116,11 @@ describeConsole('the console when a request fails', (service) => {
     await page.button('Apply the plan').click();
     await page.dialog.getByRole('button', { name: 'Apply' }).click();
     await page.page.locator('h1', { hasText: 'Rejected' }).waitFor();
+    await page.dialog
+      .getByRole('alert')
+      .getByText(/It must be planned or needs_approval/)
+      .waitFor();
+    expect(await page.dialog.getByRole('button', { name: 'Copy request id' }).count()).toBe(0);
   });
 
   test('saving an import profile does not overwrite the changes of another operator', async () => {

@@ -31,22 +31,13 @@ describeConsole('keyboard access to the console', (service) => {
   const type = (text: string) => page.page.keyboard.type(text);
 
   const getFocused = (): Promise<Focused> =>
-    page.page.evaluate(() => {
-      interface Tag {
-        innerText: string;
-        labels?: ArrayLike<{ innerText: string }>;
-        getAttribute: (name: string) => string | null;
-      }
-      const { document, getComputedStyle } = globalThis as unknown as {
-        document: { activeElement: Tag; body: Tag };
-        getComputedStyle: (tag: Tag) => { outlineStyle: string; boxShadow: string };
-      };
+    page.page.evaluate<Focused>(`(() => {
       const tag = document.activeElement;
       if (tag === document.body) return { name: 'nothing', isSeen: true };
       const { outlineStyle, boxShadow } = getComputedStyle(tag);
       const name = tag.getAttribute('aria-label') ?? tag.labels?.[0]?.innerText ?? tag.innerText;
       return { name: name.trim(), isSeen: outlineStyle !== 'none' || boxShadow !== 'none' };
-    });
+    })()`);
 
   /** Presses Tab until an element of that name has the focus. Expects a visible focus after every press. */
   async function reach(name: string | RegExp): Promise<void> {

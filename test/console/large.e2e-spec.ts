@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SURNAMES } from '../../samples/names.js';
+import type { Json } from '../support/app/client.js';
 import type { ConsolePage } from '../support/browser/console-page.js';
 import { describeConsole } from '../support/browser/console-service.js';
 import { csv, runImport } from '../support/app/imports.js';
@@ -20,25 +21,21 @@ const LINES = Array.from({ length: ROWS }, (_, n) => {
 const FILE = csv('ExternalId,Username,Email', ...LINES);
 
 describeConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (service) => {
-  let run: string;
+  let run: Json;
   beforeAll(async () => {
     await seedUsers(service.app, 0, USERS);
     await refreshStatistics(service.app);
-    run = (await runImport(service.key, FILE)).id;
+    run = await runImport(service.key, FILE);
+    expect([run.state, run.counts.updated]).toEqual(['needs_approval', ROWS]);
   });
 
   const countElements = (page: ConsolePage): Promise<number> => page.page.locator('*').count();
-
-  test('an import plan with 1,200 rows contains all rows', async () => {
-    const { state, counts } = (await service.key.get(`/imports/${run}`)).body;
-    expect([state, counts]).toEqual(['needs_approval', expect.objectContaining({ updated: ROWS })]);
-  });
 
   test('no console page renders more than 3,000 elements', async () => {
     const page = await service.openAsAdmin();
     const ofUser = ['', '?tab=history'].map((view) => `/users/${A_USER}${view}`);
     const ofUsers = ['/users', `/users?q=${SURNAMES[3] ?? ''}`, '/users?sort=email&order=desc', ...ofUser];
-    const ofRun = ['', '?outcome=updated', '?view=fields'].map((view) => `/imports/${run}${view}`);
+    const ofRun = ['', '?outcome=updated', '?view=fields'].map((view) => `/imports/${run.id}${view}`);
     for (const path of ['', ...ofUsers, '/imports', '/schedule', ...ofRun, '/groups', '/keys', '/audit']) {
       await page.goto(`/console${path}`);
       await page.waitUntilLoaded();
@@ -55,12 +52,5 @@ describeConsole(`the console with ${USERS} users and a plan of ${ROWS} rows`, (s
     await page.page.setInputFiles('input[type=file]', path);
     await page.waitForText(/^No users are changed until/);
     expect(await countElements(page)).toBeLessThan(MAX_ELEMENTS);
-  });
-
-  test('the search field of the console finds one of 1,500 users', async () => {
-    const page = await service.openAsAdmin('/console/users');
-    await page.waitUntilLoaded();
-    await page.field('Search').pressSequentially('u0001321', { delay: 30 });
-    await page.page.getByRole('row').filter({ hasText: 'u0001321@example.org' }).waitFor();
   });
 });

@@ -69,16 +69,9 @@ describeConsole('markup in the console', (service) => {
 
   /** Finds elements, links and event handlers that the text has created on the page. */
   const findInjected = (): Promise<string[]> =>
-    page.page.evaluate(() => {
-      const all = (
-        globalThis as unknown as { document: { querySelectorAll: (all: string) => ArrayLike<Tag> } }
-      ).document;
-      interface Tag {
-        outerHTML: string;
-      }
-      const bad = '[data-evil], [onload], [onerror], a[href^="javascript:" i], iframe, main script';
-      return Array.from(all.querySelectorAll(bad), ({ outerHTML }) => outerHTML);
-    });
+    page.page
+      .locator('[data-evil], [onload], [onerror], a[href^="javascript:" i], iframe, main script')
+      .evaluateAll((found) => found.map(({ outerHTML }) => outerHTML));
 
   test('stored markup is rendered as text on every console page', async () => {
     let shown = 0;

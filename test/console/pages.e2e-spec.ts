@@ -3,6 +3,7 @@ import { type ConsolePage, NARROW, WIDE } from '../support/browser/console-page.
 import { PATHS, listPages } from '../support/browser/console-routes.js';
 import { describeConsole } from '../support/browser/console-service.js';
 import { create } from '../support/data/factories.js';
+import { HEAD, people } from '../support/data/user-file.js';
 import { csv, runImport } from '../support/app/imports.js';
 import { scimOf } from '../support/app/scim.js';
 import { aScimGroup } from '../support/app/scim-groups.js';
@@ -17,9 +18,7 @@ const LOOKS = [
 describeConsole('pages of the console', (service) => {
   const ids: Record<string, string> = { '/profiles/:name': 'okta' };
   beforeAll(async () => {
-    const names = ['ada', 'bela', 'cleo', 'dora', 'emil'];
-    const rowOf = (name: string, n: number) => `HR-${n},${name},${name}@example.org,${name},Of ${name}`;
-    const file = csv('ExternalId,Username,Email,Forename,Surname', ...names.map(rowOf));
+    const file = csv(`${HEAD},Forename,Surname`, ...people('HR-', 5, (n) => [`Ada ${n}`, 'Lovelace']));
     await runImport(service.key, file);
     const gone = await create(service.key);
     await service.key.delete(`/users/${gone.uuid}`);
@@ -27,7 +26,7 @@ describeConsole('pages of the console', (service) => {
     ids['/imports/:id'] = (await runImport(service.key, file.replaceAll('.org', '.net'))).id;
     const { id } = await aScimGroup(scimOf(service.app));
     ids['/groups/:id'] = String(id);
-    ids['/users/:id'] = (await service.key.get('/users/search?username=ada')).body.Results[0].uuid;
+    ids['/users/:id'] = (await service.key.get('/users/search?username=HR-0')).body.Results[0].uuid;
   });
 
   test('the tests of console pages cover every path with a parameter', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { TestApp, setUpApp } from '../support/app/app.js';
 import { ROOT } from '../support/process/process.js';
 
@@ -22,14 +21,6 @@ test('the gzipped files of the console have at most 88 KiB in total', () => {
   const sizes = sources.map((file) => readFileSync(join(BUILT, `${file}.gz`)).length);
   expect(sources.length).toBeGreaterThan(3);
   expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(LIMIT);
-});
-
-test('each console file is also built as gzip and Brotli', () => {
-  for (const file of sources) {
-    const bytes = readFileSync(join(BUILT, file));
-    expect(gunzipSync(readFileSync(join(BUILT, `${file}.gz`)))).toEqual(bytes);
-    expect(brotliDecompressSync(readFileSync(join(BUILT, `${file}.br`)))).toEqual(bytes);
-  }
 });
 
 test('index.html of the console has no inline style or script', () => {

@@ -115,13 +115,6 @@ describeConsole('unsaved input in the console', (service) => {
     await page.button('Leave').click();
     await page.waitForTitle('Groups');
     // A page without changes is left without a confirmation.
-    await page.page.getByRole('link', { name: 'Audit' }).click();
-    await page.waitForTitle('Audit');
-  });
-
-  test('confirming the back button discards typed input', async () => {
-    await page.page.getByRole('link', { name: 'Groups' }).click();
-    await page.waitForTitle('Groups');
     await page.page.getByRole('link', { name: 'My profile' }).click();
     await edit('4714');
     await page.page.evaluate('history.back()');

@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import type { ConsolePage } from '../support/browser/console-page.js';
 import { describeConsole } from '../support/browser/console-service.js';
-import { FORENAMES, SURNAMES } from '../../samples/names.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
 import { csv, runImport } from '../support/app/imports.js';
@@ -10,13 +9,11 @@ import { PASSWORD } from '../support/app/people.js';
 import { people } from '../support/data/user-file.js';
 
 const PEOPLE = 120;
-const pick = (names: readonly string[], n: number): string => names[n % names.length] ?? '';
-const nameOf = (n: number): string[] => [pick(FORENAMES, n), pick(SURNAMES, n * 7)];
 
 describeConsole('the list of users in the console', (service) => {
   let page: ConsolePage;
   beforeAll(async () => {
-    const rows = people('HR-', PEOPLE, (n) => [...nameOf(n), n < 3 ? 'Blocked' : 'Active']);
+    const rows = people('HR-', PEOPLE, (n) => [`Tom ${n}`, 'Jones', n < 3 ? 'Blocked' : 'Active']);
     const file = csv('ExternalId,Username,Email,Forename,Surname,Status', ...rows);
     const { state, guards } = await runImport(service.key, file);
     expect([state, guards.filter(({ hit }: Json) => hit)]).toEqual(['completed', []]);
@@ -36,7 +33,7 @@ describeConsole('the list of users in the console', (service) => {
 
   const readFirst = async (): Promise<string | undefined> => (await page.readRows('Users'))[0]?.[1];
 
-  test('the user list searches while a name is typed', async () => {
+  test('the user list searches while a name is typed, and shows the error of a rejected search', async () => {
     page = await service.openAsAdmin('/console/users');
     await page.waitForText('1 to 50 of 122 users');
     await page.field('Search').pressSequentially('ada love');
@@ -52,6 +49,9 @@ describeConsole('the list of users in the console', (service) => {
     await page.page.goBack();
     await page.waitForText('1 to 50 of 122 users');
     expect(await page.field('Search').inputValue()).toBe('');
+    await page.field('Search').fill('a b c d e f g h i j k l m');
+    const alert = page.page.getByRole('alert');
+    await alert.getByText('A value is invalid. Search may have at most 10 words.').waitFor();
   });
 
   test('filtering the user list keeps the selected users and extends the browser history', async () => {
@@ -161,29 +161,18 @@ describeConsole('the list of users in the console', (service) => {
     expect(run).toMatchObject({ where, change, reason: 'Back' });
     await page.confirm('Reject');
     await page.waitForText('Rejected');
-    const blocked = (await service.key.get('/users/search?status=Blocked')).body.Results;
-    for (const { uuid, external_id: id } of blocked)
-      if (Number(id.slice(3)) > 2) await service.key.put(`/users/${uuid}`, { status: 'Active' });
-  });
-
-  test('the user list shows the error of a rejected search', async () => {
-    page = await service.openAsAdmin('/console/users');
-    await page.waitForText('1 to 50 of 122 users');
-    await page.field('Search').fill('a b c d e f g h i j k l m');
-    const alert = page.page.getByRole('alert');
-    await alert.getByText('A value is invalid. Search may have at most 10 words.').waitFor();
   });
 
   test('the user list shows a member only active users', async () => {
     page = await service.openAs('ada', PASSWORD, '/console/users');
-    await page.waitForText('50 of 119 users');
+    await page.waitForText('50 of 117 users');
     expect(await page.page.getByRole('combobox', { name: 'Status' }).count()).toBe(0);
     expect(await page.page.getByRole('link', { name: 'Export' }).count()).toBe(0);
     expect(await page.button('E-mail').count()).toBe(0); // the service refuses to sort by a field that can be hidden
     await page.field('Search').fill('HR-119');
     await page.waitForText('1 user');
-    await page.page.getByRole('link', { name: nameOf(119).join(' ') }).click();
-    await page.waitForTitle(new RegExp(nameOf(119).join(' ')));
+    await page.page.getByRole('link', { name: 'Tom 119 Jones' }).click();
+    await page.waitForTitle(/Tom 119 Jones/);
     expect(await page.button('Edit').count()).toBe(0);
     expect(await page.button('Block').count()).toBe(0);
   });

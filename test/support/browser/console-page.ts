@@ -103,9 +103,10 @@ export class ConsolePage {
     return this.page.getByRole('button', { name, exact: true });
   }
 
-  /** Clicks a button that opens a dialog, and the button of the dialog with the same name. */
-  async confirm(name: string): Promise<void> {
+  /** Clicks a button that opens a dialog, waits for a text, and clicks the button of the dialog with the same name. */
+  async confirm(name: string, text: string | RegExp = name): Promise<void> {
     await this.button(name).click();
+    await this.waitForText(text);
     await this.dialog.getByRole('button', { name }).click();
   }
 
@@ -146,14 +147,7 @@ export class ConsolePage {
 
   /** Returns true if the page is wider than the window. */
   hasOverflow(): Promise<boolean> {
-    return this.page.evaluate(() => {
-      const { scrollWidth, clientWidth } = (
-        globalThis as unknown as {
-          document: { documentElement: { scrollWidth: number; clientWidth: number } };
-        }
-      ).document.documentElement;
-      return scrollWidth > clientWidth;
-    });
+    return this.page.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
   }
 
   /** Writes a screenshot to `artifacts/console`, and for some pages to `docs/images`, if UPDATE_PICTURES is set. */
