@@ -8,7 +8,8 @@ import { Button } from '../../parts/button.js';
 import { CheckField, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Differences } from '../profiles/comparison.js';
-import { isOption, listDifferences, listIssues, listNeededSettings, toOptions } from '../profiles/draft.js';
+import { isOption, listDifferences, listNeededSettings, toOptions } from '../profiles/draft.js';
+import { listIssues } from '../profiles/issues.js';
 import { ProfileSections } from '../profiles/profile-sections.js';
 import { type Profile, type VersionedProfile, loadProfile, saveProfile } from '../profiles/profiles.js';
 import { Section } from '../profiles/section.js';
@@ -69,7 +70,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
     : listNeededSettings(draft);
   const isOptional = differences.every(({ path: [member = ''] }) => isOption(member));
   const isSaved = !isOptional || isKept || (!profile && name !== '');
-  const unsaved = profile ? `With the profile ${profile.name}` : 'No profile is saved';
+  const unsaved = profile ? `Uses the profile ${profile.name}` : 'No profile is saved';
   const summary = isSaved ? `Saved as the profile ${name}` : unsaved;
   const blocker =
     issues.find(({ blocks }) => blocks)?.text ??

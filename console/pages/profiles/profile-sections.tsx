@@ -3,16 +3,8 @@ import type { ComponentChildren } from 'preact';
 import type { ProblemError } from '../../api/problem.js';
 import { formatCount } from '../../lib/text.js';
 import { ColumnsFields } from './columns-fields.js';
-import {
-  type Editing,
-  type Issue,
-  SECTIONS,
-  type SectionName,
-  countImported,
-  findSources,
-  formatPath,
-  needsEncoding,
-} from './draft.js';
+import { type Editing, SECTIONS, type SectionName, countImported, findSources, formatPath } from './draft.js';
+import { type Issue, needsEncoding } from './issues.js';
 import { FirstRows, Problems, formatOutcomes, groupProblems } from './findings.js';
 import { GuardFields } from './guard-fields.js';
 import { PeopleFields } from './people-fields.js';

@@ -1,7 +1,8 @@
 import { formatCount } from '../../lib/text.js';
 import { Offer } from '../../parts/offer.js';
 import { Table } from '../../parts/table.js';
-import { type Editing, SECTIONS, needsEncoding } from './draft.js';
+import { type Editing, SECTIONS } from './draft.js';
+import { needsEncoding } from './issues.js';
 import { SettingFields } from './settings-fields.js';
 
 const SKIPPED = [
