@@ -7,9 +7,9 @@ import { renderTable } from '../support/data/table.js';
 const path = new URL('../../docs/imports.md', import.meta.url);
 
 function renderGuide(guide: string): string {
-  const rows = GUARDS.map(({ name, counts, among, limits, isSummed }) => {
+  const rows = GUARDS.map(({ name, counts, population, limits, isSummed }) => {
     const numbers = Object.entries(limits).map(([limit, value]) => `\`${limit}\` ${value}`);
-    return [`\`${name}\``, counts, among.text, numbers.join(', '), isSummed ? 'yes' : ''];
+    return [`\`${name}\``, counts, population.text, numbers.join(', '), isSummed ? 'yes' : ''];
   });
   const head = ['Guard', 'Counts', 'Percentages are shares of', 'Limits', '30 days'];
   return guide.replace(/(?<=\n\n)\| Guard .*\n(\|.*\n)+/, renderTable([head, ...rows]));

@@ -5,7 +5,7 @@ import { PlannedChanges, findChangesBack } from './planned-changes.js';
 export const afterRevert = defineGuard({
   name: 'after_revert',
   counts: 'users who would get a value again that a revert removed',
-  among: { text: '', count: () => 0 },
+  population: { text: '', count: () => 0 },
   limits: { rows: 0 },
   explains: 'all',
   hint: 'Changes that were reverted would be made again. The source still sends the wrong values. Correct the source. Approve only if the values are right now.',

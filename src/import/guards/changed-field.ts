@@ -7,7 +7,7 @@ export const changedField = defineGuard({
   name: 'changed_field',
   counts:
     'users whose value is replaced, for each column. A yes/no column counts users whose value is switched on or off',
-  among: {
+  population: {
     text: `${USERS_WITH_VALUE.text}, or whose value was off or on`,
     count(plan, name) {
       const field = name.replace(/\.(on|off)$/, '');

@@ -11,7 +11,7 @@ export const changedForm = defineGuard({
   name: 'changed_form',
   counts:
     'cells in a form that under 1 % of the values had, for each column: date, number, phone, e-mail domain, URL or text. `email_rows` is for e-mail addresses',
-  among: MATCHED_ROWS,
+  population: MATCHED_ROWS,
   /** `email_rows` replaces `rows` for e-mail addresses. */
   limits: { rows: 3, percent: 1, email_rows: 8 },
   explains: ['changed_logins_only', 'changed_logins', 'changed_field'],

@@ -14,7 +14,7 @@ export function listReplacedLogins(change: FieldChange): readonly string[] {
 export const changedLogins = defineGuard({
   name: 'changed_logins',
   counts: 'users whose username, e-mail address or authname is replaced, without changes of case',
-  among: USERS_WITH_VALUE,
+  population: USERS_WITH_VALUE,
   limits: { rows: 3, percent: 10 },
   isSummed: true,
   explains: [],

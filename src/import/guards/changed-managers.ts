@@ -10,7 +10,7 @@ export const changedManagers = defineGuard({
   name: 'changed_managers',
   counts:
     'users who get another manager. A team that goes to the same manager counts as one. `all_rows` and `all_percent` count each user',
-  among: { ...USERS_WITH_VALUE, text: 'the users who had a manager' },
+  population: { ...USERS_WITH_VALUE, text: 'the users who had a manager' },
   /**
    * `rows` and `percent` limit teams and single users. `all_rows` and `all_percent` limit the users, with other
    * percentages for a scope of fewer than 400 or 100 users.

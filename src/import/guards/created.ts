@@ -3,7 +3,7 @@ import { SCOPE, countRows, defineGuard } from './guard.js';
 export const created = defineGuard({
   name: 'created',
   counts: 'new users of this run and the unapproved runs of 30 days, except in the first file',
-  among: SCOPE,
+  population: SCOPE,
   /** The limit covers all runs of 30 days. */
   limits: { rows: 20, percent: 15 },
   explains: [],

@@ -4,7 +4,7 @@ import { losesAccess } from './plan.js';
 export const deactivations = defineGuard({
   name: 'deactivations',
   counts: 'users who lose access, by being missing or by Status',
-  among: { text: 'the active users in scope', count: ({ scope }) => scope.active },
+  population: { text: 'the active users in scope', count: ({ scope }) => scope.active },
   /** `cap_rows` and `cap_percent` form a second limit. The lower of the two limits applies. */
   limits: { rows: 5, percent: 10, cap_rows: 200, cap_percent: 2 },
   isSummed: true,

@@ -11,7 +11,7 @@ export const emptiedField = defineGuard({
   name: 'emptied_field',
   counts:
     'users whose value is emptied, for each column, except managers who leave. `login_percent` is for logins',
-  among: USERS_WITH_VALUE,
+  population: USERS_WITH_VALUE,
   /** `login_percent` replaces `percent` for logins. */
   limits: { rows: 5, percent: 10, login_percent: 2 },
   isSummed: true,

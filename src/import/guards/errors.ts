@@ -7,7 +7,7 @@ import { ALL_ROWS, defineGuard } from './guard.js';
 export const errors = defineGuard({
   name: 'errors',
   counts: 'failed rows, except rows that failed in the same way in the last completed run',
-  among: ALL_ROWS,
+  population: ALL_ROWS,
   limits: { rows: 4, percent: 10 },
   explains: [],
   hint: 'Many rows fail. Read their errors, and correct the source or the profile. If earlier files had no such errors, the format of the source has probably changed.',

@@ -3,7 +3,7 @@ import { MATCHED_ROWS, countRows, defineGuard } from './guard.js';
 export const exchangedValues = defineGuard({
   name: 'exchanged_values',
   counts: 'rows with a value that the same user had in another text column',
-  among: MATCHED_ROWS,
+  population: MATCHED_ROWS,
   limits: { rows: 3, percent: 1 },
   explains: [
     'changed_form',

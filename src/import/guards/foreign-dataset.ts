@@ -4,7 +4,7 @@ export const foreignDataset = defineGuard({
   name: 'foreign_dataset',
   counts:
     'users of another data set or part. A part that is imported for the first time takes no user of another part',
-  among: { ...MATCHED_ROWS, text: 'the matched users' },
+  population: { ...MATCHED_ROWS, text: 'the matched users' },
   limits: { rows: 5, percent: 10 },
   explains: 'all',
   hint: 'Many users in the file belong to another data set or part. The data set or part of this import is probably wrong. Import the file again with the right ones.',

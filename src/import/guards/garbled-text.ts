@@ -7,7 +7,7 @@ import { defineGuard } from './guard.js';
 export const garbledText = defineGuard({
   name: 'garbled_text',
   counts: 'names that lose their accents',
-  among: { text: 'the names that had accents', count: ({ users }) => users.accents },
+  population: { text: 'the names that had accents', count: ({ users }) => users.accents },
   limits: { rows: 5, percent: 10 },
   explains: ['changed_field'],
   hint: 'Many names would lose their accented letters. The export probably uses another encoding or only ASCII. Export the file again as UTF-8, or choose its encoding (option encoding).',

@@ -63,7 +63,7 @@ export async function evaluateGuards(
   const guards: EvaluatedGuard[] = [];
   for (const { guard, own, counter } of counters)
     for (const finding of await counter.finish()) {
-      const limit = finding.limit ?? computeLimit(own, guard.among.count(plan, finding.field ?? ''));
+      const limit = finding.limit ?? computeLimit(own, guard.population.count(plan, finding.field ?? ''));
       guards.push(evaluate(guard, { ...finding, limit }, getEarlierCount));
     }
   const hits = guards.filter(({ hit }) => hit);

@@ -11,7 +11,7 @@ export type Limits = Readonly<Record<string, number>>;
 export interface Finding {
   field?: string | null;
   found: Pick<FoundRows, 'count' | 'examples'>;
-  /** Limit, if it is not the limit of `rows` and `percent`. */
+  /** Overrides the limit that is computed from `rows` and `percent`. */
   limit?: number | undefined;
   /** Common property of the found rows. It precedes the hint of the guard. */
   detail?: string;
@@ -27,7 +27,7 @@ export interface GuardCounter {
   finish(): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
-/** Users, rows or values of which a percentage is a share. */
+/** The set of users, rows or values to which the percentage limit of a guard refers. */
 export interface Population {
   /** Text for the documents. */
   text: string;
@@ -46,7 +46,7 @@ export interface GuardDefinition<L extends Limits = Limits> {
   name: string;
   /** Text for the documents: the counted rows. */
   counts: string;
-  among: Population;
+  population: Population;
   /** Default limits. `rows` and `percent` form one limit, and the greater of the two applies. */
   limits: L;
   /** True if the counts of the last 30 days are added up ("Little by little"). */
@@ -60,8 +60,8 @@ export interface GuardDefinition<L extends Limits = Limits> {
 
 export const defineGuard = <L extends Limits>(guard: GuardDefinition<L>): GuardDefinition<L> => guard;
 
-export const computeLimit = ({ rows = 0, percent = 0 }: Limits, among: number): number =>
-  Math.floor(Math.max(rows, (among * percent) / 100));
+export const computeLimit = ({ rows = 0, percent = 0 }: Limits, total: number): number =>
+  Math.floor(Math.max(rows, (total * percent) / 100));
 
 /**
  * Creates a counter of rows.

@@ -56,7 +56,7 @@ class UserSample {
 export const lostTogether = defineGuard({
   name: 'lost_together',
   counts: 'users who lose access and are adjacent in the sorted file, share a value, or are whole groups',
-  among: SCOPE,
+  population: SCOPE,
   limits: { rows: 10, percent: 2 },
   explains: ['deactivations', 'changed_managers', 'role_holders', 'errors'],
   hint: 'The file probably lacks a part of the source, such as one site, one team or its last pages. Compare the number of rows with the source, and export it again. Approve only if all these people have left.',

@@ -18,7 +18,7 @@ export const oldFile = defineGuard({
   name: 'old_file',
   counts:
     'changed users, if the file brings nothing new and takes back half of the last changes, or users who get old values back that several runs had changed',
-  among: SCOPE,
+  population: SCOPE,
   limits: { rows: 5, percent: 1 },
   explains: 'all',
   hint: 'The file takes back what earlier imports changed. If the file or some of its columns are older than the last file, reject it and import the newest one. If it corrects a wrong file, approve it.',

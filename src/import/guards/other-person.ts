@@ -3,7 +3,7 @@ import { MATCHED_ROWS, countRows, defineGuard } from './guard.js';
 export const otherPerson = defineGuard({
   name: 'other_person',
   counts: 'rows that become another person: both names (without names, all logins) are unlike the old values',
-  among: MATCHED_ROWS,
+  population: MATCHED_ROWS,
   limits: { rows: 3, percent: 0.5 },
   isSummed: true,
   explains: [

@@ -3,7 +3,7 @@ import { SCOPE, countRows, defineGuard } from './guard.js';
 export const reactivations = defineGuard({
   name: 'reactivations',
   counts: 'blocked users who become active, except users who were missing within the last 14 days',
-  among: SCOPE,
+  population: SCOPE,
   limits: { rows: 5, percent: 2 },
   isSummed: true,
   explains: [],

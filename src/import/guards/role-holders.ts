@@ -4,7 +4,7 @@ import { countByField, defineGuard } from './guard.js';
 export const roleHolders = defineGuard({
   name: 'role_holders',
   counts: 'users who get or lose a role, for each role, without default roles',
-  among: {
+  population: {
     text: 'the holders of the role',
     count: ({ users }, field) => users.holders.get(field.slice('roles.'.length, field.lastIndexOf('.'))) ?? 0,
   },

@@ -40,7 +40,7 @@ class Shuffle {
 export const shuffledColumn = defineGuard({
   name: 'shuffled_column',
   counts: 'rows that exchange different values with each other, for each column',
-  among: MATCHED_ROWS,
+  population: MATCHED_ROWS,
   limits: { rows: 8, percent: 1 },
   explains: ['changed_logins_only', 'changed_logins', 'changed_managers', 'changed_field', 'garbled_text'],
   hint: 'These users would exchange their values in this column with each other. A part of the source was probably sorted by this column alone. Sort the source with all its columns, and export it again.',

@@ -19,7 +19,7 @@ class Slide {
 export const slidColumn = defineGuard({
   name: 'slid_column',
   counts: 'rows that get the value of the row before or after them, for each column',
-  among: MATCHED_ROWS,
+  population: MATCHED_ROWS,
   limits: { rows: 5, percent: 0.5 },
   explains: [
     ...[

@@ -5,7 +5,7 @@ import { ALL_ROWS, defineGuard } from './guard.js';
 export const unknownWord = defineGuard({
   name: 'unknown_word',
   counts: "rows with a new word that only `*` of the profile's values matches",
-  among: ALL_ROWS,
+  population: ALL_ROWS,
   limits: { rows: 3, percent: 1 },
   explains: ['lost_together', 'deactivations', 'reactivations', 'role_holders', 'changed_field'],
   hint: 'The file contains words that the profile does not list, and that no earlier file had. The profile translates them with *. Add these words to the values of the profile, and import the file again.',
