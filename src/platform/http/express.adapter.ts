@@ -49,8 +49,8 @@ export class FastExpressAdapter extends ExpressAdapter {
   private startup: Promise<unknown> | undefined;
   /** Sends the response to a rejected request. Until it is set, such a request gets no response. */
   sendError: SendError = (_error, _request, response) => response.destroy();
-  /** The routes of the service. Until they are set, Express finds every route. */
-  routes = new RouteTree();
+  /** The routes of the service. Until they are set, Express handles every request. */
+  routes = new RouteNode();
   private getAddress: (request: Request) => string | undefined = getPeerAddress;
   private checkForwarded: ((request: Request) => ProblemError | undefined) | undefined;
 
@@ -170,7 +170,7 @@ export class FastExpressAdapter extends ExpressAdapter {
     const path = url.startsWith('/') ? getPath(request) : (URL.parse(url)?.pathname ?? url);
     const segments = path.split('/');
     const found = this.routes.find(segments);
-    const route = found?.routes.get(method);
+    const route = found?.byMethod.get(method);
     const params = route && decodeParams(route, segments);
     if (!found) this.getInstance<Express>()(request, response);
     else if (!route) sendError(createMethodError(method, found));
@@ -219,20 +219,20 @@ const WILDCARD = '*';
  * The routes by the segments of their paths. A literal segment takes precedence over a parameter, for every method:
  * `/users/me` never matches `/users/:user_id`. Express would compare each request with most routes.
  */
-class RouteTree {
+class RouteNode {
   /** Routes of the path that ends here, by method in upper case. */
-  readonly routes = new Map<string, Route>();
-  private readonly children = new Map<string, RouteTree>();
+  readonly byMethod = new Map<string, Route>();
+  private readonly children = new Map<string, RouteNode>();
 
-  getOrAddChild(segment: string): RouteTree {
+  getOrAddChild(segment: string): RouteNode {
     const isVariable = segment.startsWith(PARAMETER) || segment.startsWith(WILDCARD);
-    return getOrCreate(this.children, isVariable ? segment.charAt(0) : segment, () => new RouteTree());
+    return getOrCreate(this.children, isVariable ? segment.charAt(0) : segment, () => new RouteNode());
   }
 
-  /** Returns the part of the tree for a path, if a route has this path. Ignores a slash at the end of the path. */
-  find(segments: readonly string[], at = 0): RouteTree | undefined {
+  /** Returns the node of a path that has at least one route. Ignores a slash at the end of the path. */
+  find(segments: readonly string[], at = 0): RouteNode | undefined {
     const segment = segments[at] ?? '';
-    if (segment === '' && at >= segments.length - 1) return this.routes.size > 0 ? this : undefined;
+    if (segment === '' && at >= segments.length - 1) return this.byMethod.size > 0 ? this : undefined;
     return (
       this.children.get(segment)?.find(segments, at + 1) ??
       (segment === '' ? undefined : this.children.get(PARAMETER)?.find(segments, at + 1)) ??
@@ -242,14 +242,14 @@ class RouteTree {
 }
 
 /** Creates the tree of the routes that have been added so far. */
-export function buildRouteTree({ router }: Express): RouteTree {
-  const tree = new RouteTree();
+export function buildRouteTree({ router }: Express): RouteNode {
+  const tree = new RouteNode();
   const layers: unknown[] = router.stack;
   for (const route of layers.map((layer) => isObject(layer) && layer['route']).filter(isRoute)) {
     const segments = route.path.replace(/\/$/, '').split('/');
-    const { routes } = segments.reduce((parent, segment) => parent.getOrAddChild(segment), tree);
-    for (const method in route.methods) routes.set(method.toUpperCase(), route);
-    if (route.methods['get']) routes.set('HEAD', route);
+    const { byMethod } = segments.reduce((parent, segment) => parent.getOrAddChild(segment), tree);
+    for (const method in route.methods) byMethod.set(method.toUpperCase(), route);
+    if (route.methods['get']) byMethod.set('HEAD', route);
   }
   return tree;
 }
@@ -278,8 +278,8 @@ function decodeParams({ path }: Route, segments: readonly string[]): Request['pa
   }
 }
 
-function createMethodError(method: string, { routes }: RouteTree): ProblemError {
-  const allow = [...routes.keys()].sort().join(', ');
+function createMethodError(method: string, { byMethod }: RouteNode): ProblemError {
+  const allow = [...byMethod.keys()].sort().join(', ');
   const detail = `This path does not support ${method}. Use ${allow}.`;
   return new ProblemError('method_not_allowed', detail, { headers: { Allow: allow } });
 }
