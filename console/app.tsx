@@ -66,7 +66,9 @@ function MatchedPage({ user, path }: { user: User; path: string }) {
   return (
     <Page title={route ? 'Access denied' : 'Page not found'}>
       <p>
-        {route ? `${user.username} does not have permission to open this page.` : `${path} does not exist.`}{' '}
+        {route
+          ? `${user.username} does not have permission to open this page.`
+          : `The page ${path} does not exist.`}{' '}
         <a href={toHref('/')}>Go to the start page.</a>
       </p>
     </Page>

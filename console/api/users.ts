@@ -70,7 +70,7 @@ export async function restoreUser(id: string, reason: string): Promise<void> {
   await unwrap(api.POST('/api/0.3/users/{user_id}/restore', { params, ...toReasonHeader(reason) }));
 }
 
-/** Time after a deletion within which its events were recorded. */
+/** Events that a deletion causes are recorded within this time after it. */
 const DELETION_MILLIS = 60_000;
 
 /** Loads the users who lost their manager when this user was deleted, and who have had no manager since. */

@@ -212,7 +212,7 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     await open();
     await page.button('Delete').click();
     await page.waitForText(
-      '2 direct reports will have no manager. A restore can give them this manager back.',
+      '2 direct reports will have no manager. If you restore this user, you can reassign them.',
     );
     await page.waitForText(/You can restore the user for 7 days\./);
     await page.field('Reason (optional)').fill('left the company');
@@ -223,10 +223,10 @@ describeConfiguredConsole('a user in the console', SETTINGS, (service) => {
     await page.page.getByRole('link', { name: 'Deleted users' }).click();
     await page.field('Search').fill('lovelace');
     await page.page.getByRole('link', { name: 'Ada Lovelace' }).first().click();
-    const former = await page.readRows('Users without a manager since this deletion');
+    const former = await page.readRows('Former direct reports without a manager');
     expect(former).toEqual([[expect.stringContaining(report.username)]]);
     await page.button('Restore').click();
-    expect(await page.dialog.getByLabel('Give 1 direct report this manager back').isChecked()).toBe(true);
+    expect(await page.dialog.getByLabel('Reassign 1 direct report to this user').isChecked()).toBe(true);
     expect(await page.findViolations()).toEqual([]);
     await page.dialog.getByRole('button', { name: 'Restore' }).click();
     await page.waitForText('Ada Lovelace was restored.');

@@ -42,12 +42,13 @@ export function BlockButton({ version, onChange }: BlockProps) {
 
 function BlockEffect({ user }: { user: User }) {
   const sessions = useResource(user.uuid, (signal) => loadSessions(user.uuid, signal));
+  const count = sessions.data ? formatCount(sessions.data.length, 'open session') : 'All open sessions';
   return (
     <>
       <p>
         {getDisplayName(user)} can no longer sign in.{' '}
-        {sessions.data ? formatCount(sessions.data.length, 'open session') : 'All open sessions'} will end
-        immediately. The profile, the roles and the history are kept.
+        {sessions.data?.length !== 0 && `${count} will end immediately. `}The profile, the roles and the
+        history are kept.
       </p>
       <ReportsNote uuid={user.uuid} effect="will keep this manager." />
     </>

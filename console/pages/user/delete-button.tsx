@@ -29,7 +29,7 @@ export function DeleteButton({ version }: { version: UserVersion }) {
       </p>
       <ReportsNote
         uuid={user.uuid}
-        effect="will have no manager. A restore can give them this manager back."
+        effect="will have no manager. If you restore this user, you can reassign them."
       />
     </ConfirmButton>
   );

@@ -24,7 +24,7 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
   const user = data?.rows[0];
   const former = useResource(user && id, async (signal) => user && loadFormerReports(user, signal));
   const [isRestored, setRestored] = useState(false);
-  const [returns, setReturns] = useState(true);
+  const [shouldReassign, setReassign] = useState(true);
   if (!user)
     return (
       <Page title={data ? 'Deleted user not found' : problem ? 'Deleted user' : 'Loading…'}>
@@ -52,8 +52,8 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
           work={async (reason) => {
             if (!isRestored) await restoreUser(id, reason);
             setRestored(true); // another attempt then only changes the reports
-            if (!returns || reports.length === 0) navigate(toHref(`/users/${id}`));
-            else navigate(toHref(`/imports/${await returnReports(id, reports, reason || text)}`));
+            if (!shouldReassign || reports.length === 0) navigate(toHref(`/users/${id}`));
+            else navigate(toHref(`/imports/${await reassignReports(id, reports, reason || text)}`));
           }}
           successText={`${name} was restored.`}
         >
@@ -64,9 +64,9 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
           {reports.length > 0 && (
             <CheckField
               name="reports"
-              label={`Give ${formatCount(reports.length, 'direct report')} this manager back`}
-              value={returns}
-              onValue={setReturns}
+              label={`Reassign ${formatCount(reports.length, 'direct report')} to this user`}
+              value={shouldReassign}
+              onValue={setReassign}
             />
           )}
         </ConfirmButton>
@@ -85,7 +85,7 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
         </div>
         {reports.length > 0 && (
           <TableCard
-            title="Users without a manager since this deletion"
+            title="Former direct reports without a manager"
             rows={reports}
             getKey={({ uuid }) => uuid}
             columns={parseColumns('name', true)}
@@ -100,8 +100,8 @@ export function DeletedUserPage({ params: { id = '' } }: { params: Record<string
   );
 }
 
-/** Gives users their former manager back in a bulk change. @returns the id of its run. */
-const returnReports = (manager: string, reports: readonly User[], reason: string): Promise<string> =>
+/** Reassigns users to their former manager in a bulk change. @returns the id of its run. */
+const reassignReports = (manager: string, reports: readonly User[], reason: string): Promise<string> =>
   changeUsers({
     uuids: reports.map(({ uuid }) => uuid),
     change: { manager_uuid: manager },

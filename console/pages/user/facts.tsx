@@ -13,7 +13,7 @@ import { useReportCount } from './reports-note.js';
 const NONE = <span class="none">none</span>;
 
 /** Builds the facts that only Webmasters may see: data set, last import, block, direct reports and groups. */
-function useOrigin(
+function useWebmasterFacts(
   { uuid, updated, status, managed_by, managed_part, blocked_by }: User,
   isFull: boolean,
 ): Facts {
@@ -38,7 +38,7 @@ function useOrigin(
         <>
           <EventSource event={block} />
           {blocked_by &&
-            `, because the file of ${blocked_by} ${managed_by ? 'states this' : 'did not contain the user'}`}
+            `, because the file of ${blocked_by} ${managed_by ? 'set the status Blocked' : 'did not contain the user'}`}
           {block.reason && `: ${block.reason}`}
         </>
       ),
@@ -71,7 +71,7 @@ export const RecordCard = ({ user, isFull }: { user: User; isFull: boolean }) =>
         ['Created', <Time key="" at={user.created} />],
         ['Updated', <Time key="" at={user.updated} />],
         ['Last access', user.last_access !== undefined && <Time key="" at={user.last_access} />],
-        ...useOrigin(user, isFull),
+        ...useWebmasterFacts(user, isFull),
         [getLabel('group_roles'), <Tags key="" values={user.group_roles} none="none" />],
         ['UUID', <Copy key="" text={user.uuid} what="UUID" />],
       ]}

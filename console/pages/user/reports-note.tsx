@@ -3,7 +3,7 @@ import { formatCount } from '../../lib/text.js';
 import { toHref } from '../../lib/url.js';
 import { searchUsers } from '../users/search.js';
 
-/** Returns the number of direct reports of a user, if there is one. */
+/** Returns the number of direct reports of a user, or 0 without a user or while the number is loading. */
 export function useReportCount(uuid: string | undefined): number {
   const search = new URLSearchParams({ manager_uuid: uuid ?? '' });
   return useResource(uuid, (signal) => searchUsers(search, signal, 1)).data?.count ?? 0;

@@ -21,7 +21,7 @@ const MAX_EXPORTED = 100;
 export interface Selection {
   ids: ReadonlySet<string>;
   isAll: boolean;
-  /** User whose checkbox was changed last. A click with Shift changes all users from this user on. */
+  /** User whose checkbox was changed last. A Shift-click changes all users between this user and the clicked one. */
   last?: string | undefined;
 }
 export const NO_SELECTION: Selection = { ids: new Set(), isAll: false };
@@ -172,7 +172,7 @@ function BulkDialog({ action: { field, toChange }, title, users, onClose }: Bulk
       )}
       <CheckField
         name="allow_privileged"
-        label="Include Webmasters (otherwise they are left out, and the role Webmaster cannot be added)"
+        label="Include Webmasters (if not selected, Webmasters stay unchanged and the role Webmaster cannot be added)"
         value={isPrivileged}
         onValue={setPrivileged}
       />

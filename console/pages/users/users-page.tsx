@@ -24,7 +24,7 @@ export function UsersPage({ user }: { user: User }) {
   const filters = toFilters(query);
   const search = JSON.stringify(filters);
   const [chosen, setChosen] = useState({ search, selection: NO_SELECTION });
-  // Another search keeps the selected users. Only "all users that match" ends.
+  // A new search keeps individually selected users, but ends the selection of all matching users.
   const { ids, last } = chosen.selection;
   const selection = chosen.search === search ? chosen.selection : { ids, last, isAll: false };
   const select = (next: Selection): void => setChosen({ search, selection: next });
