@@ -18,8 +18,8 @@ export const createDoctorScimCommand = () =>
     .addOption(KEY_FILE)
     .addHelpText(
       'after',
-      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. At the end, the temporary user is' +
-        '\ndeleted for good, and does not count towards the fuse of the key.' +
+      '\nThe key needs the scopes users:read, users:write, groups:read and groups:write. The temporary user and' +
+        '\ngroup are deleted for good at the end. The user does not count towards the fuse of the key.' +
         '\nExit codes: 0 all steps passed, 1 a step failed or something could not be deleted, 2 nothing done (invalid usage or key, no service).',
     )
     .action(async ({ profile, url, ...flags }: Target & { profile: keyof typeof REPLAYS; url: string }) => {

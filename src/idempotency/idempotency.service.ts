@@ -109,8 +109,8 @@ class IdempotentRequest implements RepeatableRequest {
       if ('error' in handled) throw handled.error;
       return handled.body;
     } catch (error) {
-      // An equal request may have stored its response, or this request did if its commit took effect and still reported
-      // an error. The original error is more important than other errors of this look-up.
+      // A response may be stored: by an equal concurrent request, or by this request if its commit took effect but
+      // reported an error. If this lookup fails for another reason, the original error is thrown.
       await this.assertFirstRequest().catch((found: unknown) => {
         if (found instanceof ReplayedResponseError) throw found;
       });

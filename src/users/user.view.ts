@@ -85,7 +85,7 @@ export class UserDto {
     ...DATASET,
     example: '',
     description:
-      'The data set whose import blocked the user, because its file lacked the user or stated Blocked.',
+      'Data set whose import blocked the user. Its file did not contain the user, or set the status Blocked.',
   })
   blocked_by?: string;
   @ApiProperty(TIME) created!: string;

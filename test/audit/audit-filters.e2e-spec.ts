@@ -189,7 +189,7 @@ describe('the audit of an import', () => {
   test.each([
     ['p2', { started_by: { name: 'uploader' }, approved_by: { name: 'approver' } }],
     ['p9', { started_by: { name: 'uploader' } }],
-  ])('appears in the events of user %s with %j', async (id, people) => {
+  ])('shows user %s as changed by an import with %j', async (id, people) => {
     const one = (await app.key.get(`/users/search?external_id=${id}`)).body.Results[0];
     const { Results } = (await app.key.get(`/audit?target=${one.uuid}`)).body;
     expect(Results[0].actor).toMatchObject({ kind: 'import', name: 'upload.csv', ...people });

@@ -94,7 +94,7 @@ test.each([
 });
 
 test.each(['me', 'search', 'export.csv'])(
-  'the path /users/%s does not match the route of a user id, for any method',
+  'the fixed path /users/%s never matches /users/{user_id}, whatever the method',
   async (name) => {
     for (const method of ['PUT', 'DELETE'])
       expect(problemOf(await app.key.send(method, `/users/${name}`, '{}'))).toEqual([

@@ -44,7 +44,7 @@ test('an import row shows the current name of the user', async () => {
   expect(await namesOf(applied)).toEqual(nameAll('Ann New', 'Bee', 'Cy', d));
 });
 
-test('import rows and audit show the usernames of managers', async () => {
+test('import rows and audit events show the usernames of managers', async () => {
   const people = [person('boss', 'Bo', 'Boss'), person('chef', 'Che', 'Chef')];
   const [boss, chef] = [toId('boss').toLowerCase(), toId('chef').toLowerCase()];
   await runImport(app.key, csv(HEAD, ...people, person('a', 'Ann', 'Lee', 'boss')));

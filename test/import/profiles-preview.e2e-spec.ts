@@ -303,7 +303,7 @@ test('the suggested username of a row without an e-mail address is its external 
   expect(Username).toBe('{E-Mail:before:@:lower} || {Personalnummer:lower:unique}');
 });
 
-test('a word has a meaning only if the profile translates it', async () => {
+test('with a profile, a status word has a meaning only if the profile translates it or it is a status value', async () => {
   const file = new Blob([csv('Nr;Mail;State', 'a;a@example.org;Aktiv', 'b;b@example.org;blocked')]);
   const columns = { Nr: 'ExternalId', Mail: 'Email', State: 'Status' };
   const meaningsOf = async (profile: Json) =>

@@ -53,7 +53,7 @@ test('a PUT with an unknown social network keeps the stored networks', async () 
   expect(none.body.social_media ?? {}).not.toHaveProperty('linkedin');
 });
 
-test('X-Ignored-Fields has at most 50 names of safe characters', async () => {
+test('X-Ignored-Fields lists at most 50 names and replaces unsafe characters', async () => {
   const unsafe = ['a b', 'x\r\nSet-Cookie: y=1', 'naïve', ''];
   const names = ['__proto__', ...unsafe, 'then', 'constructor', 'n'.repeat(500)];
   const many = Array.from({ length: 5000 }, (_, n) => `field_${n}`);

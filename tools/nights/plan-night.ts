@@ -55,7 +55,7 @@ function planPerson(person: Person, before: User | undefined, line: number): Pla
 
 function createRow(user: User, line: number, outcome: StagedRow['outcome'], before?: User): StagedRow {
   const { external_id, uuid: user_uuid, version } = user;
-  const isChanged = before ?? outcome === 'created';
+  const isChanged = before !== undefined || outcome === 'created';
   const changes = isChanged ? Changes.fromList(diffUsers(before, user)) : EMPTY_ROW.changes;
   return { ...EMPTY_ROW, line, outcome, external_id, user_uuid, version, changes };
 }

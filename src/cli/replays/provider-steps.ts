@@ -27,7 +27,7 @@ export interface Step {
    */
   answer?: Json;
   /** Placeholder that gets the id of the resource that this step creates. */
-  makes?: 'user' | 'group';
+  creates?: 'user' | 'group';
 }
 
 const MAIL = '{name}@example.org';
@@ -52,9 +52,9 @@ function buildReadStep(title: string, path: string, answer: Json): Step {
   return { title, method: 'GET', path, status: 200, answer };
 }
 
-function buildCreateStep(makes: 'user' | 'group', body: Json, answer: Json): Step {
-  const path = makes === 'user' ? '/Users' : '/Groups';
-  return { title: `create a ${makes}`, method: 'POST', path, makes, status: 201, body, answer };
+function buildCreateStep(creates: 'user' | 'group', body: Json, answer: Json): Step {
+  const path = creates === 'user' ? '/Users' : '/Groups';
+  return { title: `create a ${creates}`, method: 'POST', path, creates, status: 201, body, answer };
 }
 
 function buildPutStep(title: string, path: string, body: Json, answer: Json): Step {

@@ -32,7 +32,7 @@ export class ReplayRun {
    */
   async *runSteps(steps: readonly Step[]): AsyncGenerator<{ step: Step; problem?: string }> {
     await this.request(200, 'GET', '/ServiceProviderConfig').catch((error: unknown) => {
-      throw new Error(`${this.base} gives ${messageOf(error)}. Check --url and --key.`);
+      throw new Error(`Cannot use ${this.base}: ${messageOf(error)}. Check --url and --key.`);
     });
     try {
       for (const step of steps) {
@@ -51,9 +51,9 @@ export class ReplayRun {
     );
     const [missing] = [...text.matchAll(PLACEHOLDER)].map(([, name]) => name);
     if (missing !== undefined) return `not sent: an earlier step did not create the ${missing}`;
-    const { method, path, body, status, answer = {}, makes } = JSON.parse(text) as Step;
+    const { method, path, body, status, answer = {}, creates } = JSON.parse(text) as Step;
     const actual = await this.request(status, method, path, body);
-    if (makes && isObject(actual)) this.known.set(makes, String(actual['id']));
+    if (creates && isObject(actual)) this.known.set(creates, String(actual['id']));
     return findDifference(answer, actual ?? {});
   }
 

@@ -77,7 +77,7 @@ export class CsvReader {
       }
       if (pending.length > 0) yield pending;
     } finally {
-      // The loop does not close the file if the caller stops before it.
+      // Closes the file even if the caller stops before the loop above has started.
       await this.batches.return(undefined);
     }
   }

@@ -46,8 +46,8 @@ const MAX_PENDING = 4 * MAX_ROW_CHARACTERS;
 const LIMITS = { least: 5, share: 0.1 };
 
 /**
- * Growth of an unfinished row after which it is read again. Reading it again for each small piece would take quadratic
- * time.
+ * Factor by which the text of an incomplete row must grow before it is parsed again. Parsing it after every small piece
+ * would take quadratic time.
  */
 const REREAD_GROWTH = 1.25;
 
@@ -171,7 +171,7 @@ const isTooLong = (cells: readonly string[]): boolean =>
 
 const hasOpenQuote = (text: string): boolean => text.split('"').length % 2 === 0;
 
-/** Returns the error of a quote on a line. The message never quotes a cell. */
+/** Creates the error for an invalid quote on a line. The message never contains text of a cell. */
 function createQuoteError(fault: QuoteFault | 'unclosed_quote', line: number): FileError {
   const messages = {
     unclosed_quote: `A quote that opens on line ${line} is never closed. Close it, or export the file again if it was cut short.`,

@@ -66,8 +66,8 @@ function countLastLines(rows: readonly string[], width: number, delimiter: strin
     const [first = '', ...others] = cells.filter((cell) => !isBlank(cell));
     // A line with an open quote is the end of a cell with several lines.
     if ((line.match(/"/g)?.length ?? 0) % 2 === 1) break;
-    const isShort = 2 * others.length < width || others.some((cell) => cell.endsWith(':'));
-    const isTotal = TOTAL.test(first) && isShort;
+    const hasLabel = others.some((cell) => cell.endsWith(':'));
+    const isTotal = TOTAL.test(first) && (2 * others.length < width || hasLabel);
     const isNote = others.length === 0 && width > 2 && /\s/.test(first);
     if (first === '') last = Math.max(last, block);
     else if (isTotal || isNote) last = block = index + 1;

@@ -103,7 +103,10 @@ function mapColumns(
 
 /** Returns true if a column can be imported: all its words are roles, or at least one is a status. */
 const isUnderstood = ({ column, words }: PreviewWordsDto): boolean =>
-  words[column === 'Roles' ? 'every' : 'some'](({ meaning, suggestion }) => (meaning ?? suggestion) !== null);
+  column === 'Roles' ? words.every(isKnown) : words.some(isKnown);
+
+const isKnown = ({ meaning, suggestion }: PreviewWordsDto['words'][number]): boolean =>
+  (meaning ?? suggestion) !== null;
 
 function listTranslations(words: PreviewWordsDto['words']): Record<string, string> {
   const known = words.map(({ word, meaning, suggestion }) => [word, meaning ?? suggestion ?? word] as const);

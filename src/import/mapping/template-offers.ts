@@ -21,8 +21,8 @@ const LOGIN_NAME = /^[\w.@+-]+$/;
 /** Matches the name of a column that contains surnames before first names. */
 const SURNAME_FIRST = /^(nach|family?|sur|last).*(vor|first|given|fore)|^name,? vor/i;
 const NAME_WITH_COMMA = /^\p{L}[^,\d]*,\s*\p{L}[^,\d]*$/u;
-const NAME_WITH_BLANK = /^\p{L}[\p{L}\p{M}'’.-]*( \p{L}[\p{L}\p{M}'’.-]*)+$/u;
-/** Matches the name of a column of people, whose cells with blanks are probably full names. */
+const NAME_WITH_SPACE = /^\p{L}[\p{L}\p{M}'’.-]*( \p{L}[\p{L}\p{M}'’.-]*)+$/u;
+/** Matches the name of a column that lists people. Cells with spaces in it are probably full names. */
 const PERSON = /nam|person|member|mitglied|mitarbeit|employee|student|pupil|schüler|teacher|lehr|nombre/i;
 
 /** A source column that templates may use, with the import column that it fills. */
@@ -44,8 +44,11 @@ export function offerTemplates(
     source === undefined ? '' : `{${source.name.replace(/[\\{}|:]/g, '\\$&')}${calls}}`;
   const findTarget = (column: string) => sources.find(({ target }) => target === column);
   const filterSources = (pattern: RegExp) => sources.filter(({ cells }) => hasShare(cells, pattern));
-  const isFullName = ({ name, target = 'KnownAs', cells }: TemplateSource): boolean =>
-    target === 'KnownAs' && PERSON.test(name) && hasShare(cells, NAME_WITH_BLANK) && isMostlyUnique(cells);
+  const isFullName = ({ name, target, cells }: TemplateSource): boolean =>
+    (!target || target === 'KnownAs') &&
+    PERSON.test(name) &&
+    hasShare(cells, NAME_WITH_SPACE) &&
+    isMostlyUnique(cells);
   const [withComma] = filterSources(NAME_WITH_COMMA);
   const combined = withComma ?? sources.find(isFullName);
   const emails = filterSources(EMAIL);
@@ -102,7 +105,7 @@ export function offerTemplates(
  * repeated.
  * @param cells cells of each source column
  * @param share minimum share of the values that must fit.
- * @returns the template, and in `poor` the number of rows with a blank value, or with a username that contains blanks,
+ * @returns the template, and in `poor` the number of rows with an empty value, or with a username that contains spaces,
  * apostrophes or similar characters.
  */
 function rateTemplate(

@@ -22,7 +22,7 @@ const BLOCKED = `${CLEARLY_BLOCKED}, i, leaver, abgegangen, parti, sorti, baja`;
 /** Name of the column of Active Directory in which a number with the bit 2 means a disabled account. */
 const ACCOUNT_FLAGS = /^user.?account.?control$/i;
 /** Names of columns in which yes means a blocked user. */
-const NEGATED =
+const YES_MEANS_BLOCKED =
   /suspen|disab|block|lock|delet|gelösch|sperr|inakti|inacti|deakti|terminat|ausgetret|archiv|\bleft\b/i;
 
 const NEGATION = /\b(not|never|nicht|nie|non|no|ne|pas)\b/i;
@@ -31,14 +31,17 @@ const toMeanings = (active: string, blocked: string): ReadonlyMap<string, string
   toTranslations(buildStatusMap(active, blocked));
 const MEANINGS = toMeanings(`${ACTIVE}, ${YES}`, `${BLOCKED}, ${NO}`);
 const CLEAR_MEANINGS = toMeanings(CLEARLY_ACTIVE, CLEARLY_BLOCKED);
-const NEGATED_MEANINGS = toMeanings(`${ACTIVE}, ${NO}`, `${BLOCKED}, ${YES}`);
+const REVERSED_MEANINGS = toMeanings(`${ACTIVE}, ${NO}`, `${BLOCKED}, ${YES}`);
 
 function findMeaning(name: string, word: string): string | undefined {
   if (ACCOUNT_FLAGS.test(name) && /^\d{3,}$/.test(word)) return Number(word) & 2 ? 'Blocked' : 'Active';
   const terms = word.split(/[^\p{L}]+/u);
-  // A phrase such as `Voluntarily Terminated`. Phrases with an active word are unclear, as in `No longer active`.
+  // Recognizes phrases with a blocking word, such as `Voluntarily Terminated`, but not `Not blocked`.
   const isBlocked = terms.some((term) => CLEAR_MEANINGS.get(term) === 'Blocked') && !NEGATION.test(word);
-  return (NEGATED.test(name) ? NEGATED_MEANINGS : MEANINGS).get(word) ?? (isBlocked ? 'Blocked' : undefined);
+  return (
+    (YES_MEANS_BLOCKED.test(name) ? REVERSED_MEANINGS : MEANINGS).get(word) ??
+    (isBlocked ? 'Blocked' : undefined)
+  );
 }
 
 /** Returns true if a cell of a status column has a known meaning. @param name name of the column. */
@@ -70,9 +73,9 @@ export function countWords(
     rows.delete('');
     const words = Array.from(rows, ([key, [word = '', ...others]]) => {
       const suggestion = isStatus ? findMeaning(name, key) : roles.find(word);
-      // An import with the profile knows only the words of the profile and the values of the column.
-      const isAccepted = !isStatus || !mapped.has(toHeaderKey(name)) || suggestion?.toLowerCase() === key;
-      const meaning = values?.get(key) ?? values?.get('*') ?? (isAccepted ? suggestion : undefined);
+      // If the profile maps this column, an import accepts only words of the profile and the values Active and Blocked.
+      const isUnknown = isStatus && mapped.has(toHeaderKey(name)) && suggestion?.toLowerCase() !== key;
+      const meaning = values?.get(key) ?? values?.get('*') ?? (isUnknown ? undefined : suggestion);
       return {
         word: truncate(word.trim(), MAX_TEXT),
         rows: others.length + 1,

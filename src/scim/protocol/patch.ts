@@ -245,7 +245,7 @@ export function applySteps(
     compared +=
       (filter ? countComparisons(filter) : countSignatures(step)) * Math.max(1, objectsOf(before).length);
     if (compared > MAX_COMPARISONS) {
-      const detail = `The operations would make more than ${MAX_COMPARISONS} comparisons with elements of lists.`;
+      const detail = `The operations would compare list elements more than ${MAX_COMPARISONS} times.`;
       throw new ProblemError('too_many', `${detail} Send fewer operations in one request.`);
     }
     if (attribute.multiValued) touched.add(attribute);

@@ -62,7 +62,7 @@ export class UserEntity {
   @Column({ ...text(64), nullable: true }) managed_by: string | null = null;
   /** The part of the data set to which this user belongs, if the data set has parts. */
   @Column({ ...text(64), nullable: true }) managed_part: string | null = null;
-  /** The data set whose import blocked this user, as missing from its file or by Status. Null for all other users. */
+  /** Data set whose import blocked this user: its file did not contain the user, or set the status Blocked. Otherwise null. */
   @Column({ ...text(64), nullable: true }) blocked_by: string | null = null;
   @Column(time()) created = '';
   @Column(time()) updated = '';
