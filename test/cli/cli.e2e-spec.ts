@@ -75,7 +75,7 @@ test('a command reports a file that it cannot use, with the path as typed', asyn
     [['backup', `${gone}/x`], `The folder ${gone} does not exist. Check the path.`],
     [['restore', folder, '--check'], isFolder],
     [['doctor', 'scim', '--profile', 'okta', '--url', url, '--key-file', folder], isFolder],
-    [['doctor', 'scim', '--profile', 'okta', '--url', url, '--key', 'x'], `${url}/scim/v2 gives no response (ECONNREFUSED). Check --url and --key.`],
+    [['doctor', 'scim', '--profile', 'okta', '--url', url, '--key', 'x'], `Cannot use ${url}/scim/v2: no response (ECONNREFUSED). Check --url and --key.`],
   ];
   for (const [args, message] of commands) {
     const { code, err } = await runRollcall(args);

@@ -124,7 +124,7 @@ describeConsole('the list of users in the console', (service) => {
     await page.button('Set manager').click();
     const label = "document.querySelector('dialog label:has(+ [name=reason])')";
     expect(await page.page.evaluate(`getComputedStyle(${label}, '::after').content`)).toMatch('(required)');
-    await page.waitForText(/^Include Webmasters \(otherwise they are left out/);
+    await page.waitForText(/^Include Webmasters \(if not selected/);
     await page.dialog.getByLabel('Manager').fill('no such user');
     await page.dialog.getByLabel('Reason').fill('Moved');
     await page.button('Show the plan').click();
