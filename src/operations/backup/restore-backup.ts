@@ -7,7 +7,7 @@ import {
   openSnapshot,
 } from '../../platform/database/engine/backup-connections.js';
 import { now } from '../../platform/common/time.js';
-import type { Dialect, Sql, TableColumns } from '../../platform/database/engine/sql.js';
+import type { Sql, TableColumns } from '../../platform/database/engine/sql.js';
 import { readInstallation } from '../../platform/database/installation/installation.service.js';
 import type { BackupReader } from './read-backup.js';
 import { startNewEpoch } from './start-new-epoch.js';
@@ -46,7 +46,7 @@ export async function restoreBackup(
     progress((written += rows.length));
   }
   await assertCounts(restore, backup);
-  const checks = await runChecks(restore, [ACTIVE_WEBMASTER, ...buildReferenceChecks(restore.dialect)]);
+  const checks = await runChecks(restore, [ACTIVE_WEBMASTER, ...REFERENCE_CHECKS]);
   const { created } = backup.header;
   const isSame = (await readInstallation(sql)).id === replaced.id;
   const keyNotice = isSame
@@ -90,23 +90,16 @@ export async function runChecks(database: Pick<Snapshot, 'queryNumber'>, checks:
   return results;
 }
 
-const toOrphanCountSql = (table: string): string =>
-  `SELECT COUNT(*) FROM ${table} AS t WHERE NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.user_uuid)`;
-const CONCAT: Record<Dialect, (column: string) => string> = {
-  sqlite: (column) => `'login:' || ${column}`,
-  mysql: (column) => `CONCAT('login:', ${column})`,
-};
-const toMissingLoginSql = (dialect: Dialect): string =>
-  `SELECT COUNT(*) FROM users AS u WHERE u.username_key <> '' AND NOT EXISTS (SELECT 1 FROM user_identifiers AS i
-   WHERE i.identifier = ${CONCAT[dialect]('u.username_key')} AND i.user_uuid = u.uuid)`;
+/** Builds the SELECT that counts the rows of a table whose reference to another table has no target. */
+const toOrphanCountSql = (table: string, column = 'user_uuid', target = 'users'): string =>
+  `SELECT COUNT(*) FROM ${table} AS t WHERE t.${column} IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM ${target} AS o WHERE o.uuid = t.${column})`;
+const USERS_WITHOUT_LOGIN = `SELECT COUNT(*) FROM users AS u WHERE u.username_key <> '' AND NOT EXISTS (
+  SELECT 1 FROM user_identifiers AS i WHERE i.identifier = CONCAT('login:', u.username_key) AND i.user_uuid = u.uuid)`;
 const toCountDifferenceSql = (name: string, actual: string): string =>
   `SELECT ABS((SELECT COALESCE(SUM(value), 0) FROM user_counts WHERE name = '${name}') - (${actual}))`;
 const WEBMASTERS = `SELECT COUNT(*) FROM user_roles AS r JOIN users AS u ON u.uuid = r.user_uuid
   WHERE r.role = 'Webmaster' AND u.status = 'Active'`;
-const MEMBERS_WITHOUT_GROUP = `SELECT COUNT(*) FROM group_members AS t
-  WHERE NOT EXISTS (SELECT 1 FROM user_groups AS g WHERE g.uuid = t.group_uuid)`;
-const UNKNOWN_MANAGERS = `SELECT COUNT(*) FROM users AS t
-  WHERE t.manager_uuid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM users AS u WHERE u.uuid = t.manager_uuid)`;
 const toStatusCountSql = (status: string): string => `SELECT COUNT(*) FROM users WHERE status = '${status}'`;
 
 const ACTIVE_WEBMASTER: Check = {
@@ -114,16 +107,16 @@ const ACTIVE_WEBMASTER: Check = {
   sql: `SELECT CASE WHEN (SELECT COUNT(*) FROM users) > 0 AND (${WEBMASTERS}) = 0 THEN 1 ELSE 0 END`,
 };
 
-/** Builds the checks that rows refer to existing rows, and that stored counts are right. */
-export const buildReferenceChecks = (dialect: Dialect): readonly Check[] => [
+/** Checks that rows refer to existing rows, and that stored counts are right. */
+export const REFERENCE_CHECKS: readonly Check[] = [
   { name: 'identifiers belong to users', sql: toOrphanCountSql('user_identifiers') },
-  { name: 'users have a login name', sql: toMissingLoginSql(dialect) },
+  { name: 'users have a login name', sql: USERS_WITHOUT_LOGIN },
   { name: 'roles belong to users', sql: toOrphanCountSql('user_roles') },
   { name: 'search words belong to users', sql: toOrphanCountSql('user_words') },
   { name: 'attributes belong to users', sql: toOrphanCountSql('user_values') },
   { name: 'group members are users', sql: toOrphanCountSql('group_members') },
-  { name: 'groups of members exist', sql: MEMBERS_WITHOUT_GROUP },
-  { name: 'managers are users', sql: UNKNOWN_MANAGERS },
+  { name: 'groups of members exist', sql: toOrphanCountSql('group_members', 'group_uuid', 'user_groups') },
+  { name: 'managers are users', sql: toOrphanCountSql('users', 'manager_uuid') },
   { name: 'count of active users', sql: toCountDifferenceSql('Active', toStatusCountSql('Active')) },
   { name: 'count of blocked users', sql: toCountDifferenceSql('Blocked', toStatusCountSql('Blocked')) },
   { name: 'count of Webmasters', sql: toCountDifferenceSql('webmasters', WEBMASTERS) },

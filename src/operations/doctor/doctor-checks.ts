@@ -20,7 +20,7 @@ import { checkTopology } from './topology.js';
 import { type DbTime, toMillis } from '../../platform/common/time.js';
 import { openSnapshot } from '../../platform/database/engine/backup-connections.js';
 import { DatabaseError, toWriteState } from '../../platform/database/engine/database-error.js';
-import { buildReferenceChecks, runChecks } from '../backup/restore-backup.js';
+import { REFERENCE_CHECKS, runChecks } from '../backup/restore-backup.js';
 import { NOT_READY } from '../health/readiness.js';
 
 const MIN_FREE_BYTES = 1024 ** 3;
@@ -186,7 +186,7 @@ async function checkContent(env: Env): Promise<Finding[]> {
   await using snapshot = await openSnapshot(env);
   const damage = await snapshot.findDamage(listAllTables().map(({ name }) => name));
   if (damage.length > 0) return fail('pages', `${damage.join(', ').replaceAll(/\s+/g, ' ')}. ${RESTORE}`);
-  const results = await runChecks(snapshot, buildReferenceChecks(snapshot.dialect));
+  const results = await runChecks(snapshot, REFERENCE_CHECKS);
   const faults = results.flatMap(({ name, found }) => (found === 0 ? [] : [`${name}: ${found} faulty`]));
   const references = ok('references', 'all rows refer to existing rows');
   return [
