@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { type TableColumns, tableOf } from '../../platform/database/engine/sql.js';
 
 /**
@@ -30,17 +30,9 @@ export const CHECKSUM_BYTES = buildChecksum(createHash('sha256').digest('hex')).
  * same bytes, so a reader can compare the whole member.
  */
 export function buildChecksum(sha256: string): Buffer {
-  const line = Buffer.from(`${JSON.stringify({ sha256 })}\n`);
-  const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-  // Header of the only DEFLATE block, which is uncompressed (RFC 1951, 3.2.4).
-  const block = Buffer.alloc(5);
-  block[0] = 1;
-  block.writeUInt16LE(line.length, 1);
-  block.writeUInt16LE(~line.length & 0xffff, 3);
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc32(line), 0);
-  trailer.writeUInt32LE(line.length, 4);
-  return Buffer.concat([header, block, line, trailer]);
+  const member = gzipSync(`${JSON.stringify({ sha256 })}\n`, { level: 0 });
+  member.set([0, 0xff], 8); // level and operating system, which depend on the version of zlib and on the machine
+  return member;
 }
 
 type Entities = readonly (new () => object)[];
