@@ -5,7 +5,6 @@ import {
   type Clause,
   type Sql,
   toClause,
-  joinClauses,
   orderedJoinOperatorOf,
   selectWhereIn,
   toPlaceholders,
@@ -63,16 +62,10 @@ function toIndexedFilters({ target, actor, action }: AuditFilter): IndexedFilter
   ];
 }
 
-function buildOtherConditions(
-  sql: Sql,
-  filter: AuditFilter,
-  chosen: IndexedFilter | undefined,
-): Clause | undefined {
+function buildOtherConditions(sql: Sql, filter: AuditFilter, chosen: IndexedFilter | undefined): Clause[] {
   const others = toIndexedFilters(filter).filter(({ column }) => column !== chosen?.column);
   const conditions = [...others.map((each) => toCondition(sql, each)), ...toUnindexedConditions(filter)];
-  if (conditions.length === 0) return undefined;
-  const bracketed = conditions.map(({ sql, params }) => toClause(`(${sql})`, ...params));
-  return joinClauses(bracketed, ' AND ');
+  return conditions.map(({ sql, params }) => toClause(`(${sql})`, ...params));
 }
 
 function toCondition(database: Sql, { column, values }: IndexedFilter): Clause {
@@ -135,9 +128,7 @@ export class AuditSearchRepository {
     let found: Rows = [];
     while (sources.length > 0) {
       const source = sources.reduce((a, b) => (b.before > a.before ? b : a));
-      const { rows, isDone } = others
-        ? await this.scanPage(source, range, others, size, columns)
-        : await this.readPage(source, range, size, columns);
+      const { rows, isDone } = await this.readPage(source, range, others, size, columns);
       found.push(...rows);
       if (isDone) sources.splice(sources.indexOf(source), 1);
       // All unread events have ids less than `seen`, so the order of the events from `seen` on is final.
@@ -146,7 +137,7 @@ export class AuditSearchRepository {
       found = found.filter(({ id }) => id < seen);
       yield ready.sort((a, b) => (a.id < b.id ? 1 : -1));
       // SQLite may answer synchronously, so this pause lets other requests run.
-      if (others) await setImmediate();
+      if (others.length > 0) await setImmediate();
     }
   }
 
@@ -174,7 +165,7 @@ export class AuditSearchRepository {
   async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
     const range = toIdRange(filter, undefined);
     const indexed = await this.chooseFilter(filter, range);
-    if (!buildOtherConditions(this.database, filter, indexed)) {
+    if (buildOtherConditions(this.database, filter, indexed).length === 0) {
       const count = await this.countFiltered(indexed, range);
       return { count, exact: count < MAX_COUNT };
     }
@@ -203,7 +194,7 @@ export class AuditSearchRepository {
   private async countFiltered(indexed: IndexedFilter | undefined, range: IdRange): Promise<number> {
     let count = 0;
     for (const value of indexed?.values ?? [undefined]) {
-      const { sql, params } = buildSelect(this.database, toSource(indexed, value, range), range, 'id');
+      const { sql, params } = buildSelect(this.database, toSource(indexed, value, range), range.low, 'id');
       count += (await this.database.query(sql, [...params, MAX_COUNT - count])).length;
       if (count >= MAX_COUNT) return count;
     }
@@ -234,34 +225,30 @@ export class AuditSearchRepository {
     return [...sources, ...others];
   }
 
-  /** Reads the next events of a source whose index covers the whole filter. */
-  private async readPage(source: Source, range: IdRange, size: number, columns: string): Promise<ReadResult> {
-    const { sql, params } = buildSelect(this.database, source, range, columns);
-    const rows = await this.database.query<AuditEventEntity>(sql, [...params, size]);
-    source.before = rows.at(-1)?.id ?? source.before;
-    return { rows, isDone: rows.length < size };
-  }
-
-  /** Scans the next rows of a source for events that meet `others`, the conditions that the index does not cover. */
-  private async scanPage(
+  /** Reads the next events of a source. Scans a limited number of rows if the index does not cover all conditions. */
+  private async readPage(
     source: Source,
     { low }: IdRange,
-    others: Clause,
+    others: readonly Clause[],
     size: number,
     columns: string,
   ): Promise<ReadResult> {
-    const scan = buildSelect(this.database, source, { low, high: source.before }, 'id');
-    const [bound] = await this.database.scan<{ scanned: number; last: string | null }>(
-      `SELECT COUNT(*) AS scanned, MIN(id) AS last FROM (${scan.sql}) AS part`,
-      [...scan.params, ROWS_PER_PART],
-    );
-    if (!bound?.last) return { rows: [], isDone: true };
-    const range = { low: bound.last, high: source.before };
-    const { sql, params } = buildSelect(this.database, source, range, columns, others);
-    const rows = await this.database.scan<AuditEventEntity>(sql, [...params, size]);
+    let part = { scanned: 0, last: low };
+    if (others.length > 0) {
+      const { sql, params } = buildSelect(this.database, source, low, 'id');
+      const [bound] = await this.database.scan<{ scanned: number; last: string | null }>(
+        `SELECT COUNT(*) AS scanned, MIN(id) AS last FROM (${sql}) AS part`,
+        [...params, ROWS_PER_PART],
+      );
+      if (!bound?.last) return { rows: [], isDone: true };
+      part = { scanned: bound.scanned, last: bound.last };
+    }
+    const { sql, params } = buildSelect(this.database, source, part.last, columns, others);
+    const method = others.length > 0 ? 'scan' : 'query';
+    const rows = await this.database[method]<AuditEventEntity>(sql, [...params, size]);
     const isFull = rows.length === size;
-    source.before = (isFull ? rows.at(-1)?.id : undefined) ?? bound.last;
-    return { rows, isDone: !isFull && bound.scanned < ROWS_PER_PART };
+    source.before = (isFull ? rows.at(-1)?.id : undefined) ?? part.last;
+    return { rows, isDone: !isFull && part.scanned < ROWS_PER_PART };
   }
 }
 
@@ -274,12 +261,12 @@ function toSource(indexed: IndexedFilter | undefined, value: string | undefined,
 function buildSelect(
   database: Database,
   { condition, index, before }: Source,
-  { low }: IdRange,
+  low: string,
   columns: string,
-  others?: Clause,
+  others: readonly Clause[] = [],
 ): Clause {
   const inRange = toClause('id >= ? AND id < ?', low, before);
-  const { sql, params } = buildWhere([condition, inRange, others].filter((part) => part !== undefined));
+  const { sql, params } = buildWhere([...(condition ? [condition] : []), inRange, ...others]);
   const hint = index === undefined ? '' : indexHintOf(database, index);
   const select = `SELECT ${columns} FROM audit_events${hint}`;
   return toClause(`${select} WHERE ${sql} ORDER BY id DESC LIMIT ?`, ...params);
