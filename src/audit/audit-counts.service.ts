@@ -1,5 +1,6 @@
 import { HOUR_MILLIS } from '../platform/common/time.js';
 import { Injectable } from '@nestjs/common';
+import { getOrCreate } from '../platform/common/maps.js';
 import { millisOf } from '../platform/common/uuid.js';
 import { AuditCountsRepository, type ActionCount } from './audit-counts.repository.js';
 import { ACTIONS, type AuditAction, MIN_ID, MAX_ID, toFirstId } from './audit-event.js';
@@ -92,18 +93,15 @@ const toFirstIdOfHour = (hour: number): string => toFirstId(hour * HOUR_MILLIS);
 
 /** Counts events by action and hour. Unknown actions are ignored. */
 export class HourCounts {
-  private readonly hours = new Map<number, Map<string, number>>();
+  private readonly counts = new Map<string, Omit<AuditCountEntity, 'seal'>>();
 
   add(id: string, action: string): void {
     if (!KNOWN_ACTIONS.has(action)) return;
     const hour = hourOf(millisOf(id));
-    const actions = this.hours.get(hour) ?? new Map<string, number>();
-    this.hours.set(hour, actions.set(action, (actions.get(action) ?? 0) + 1));
+    getOrCreate(this.counts, `${hour} ${action}`, () => ({ hour, action, value: 0 })).value++;
   }
 
   toRows(seal: number): AuditCountEntity[] {
-    return [...this.hours].flatMap(([hour, actions]) =>
-      [...actions].map(([action, value]) => ({ seal, hour, action, value })),
-    );
+    return [...this.counts.values()].map((count) => ({ seal, ...count }));
   }
 }
