@@ -158,7 +158,7 @@ export class AuditSealRepository {
         `SELECT id, HEX(id) AS at FROM audit_late_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, IDS],
       );
-    for await (const rows of readByKey(dialect, 'id', IDS, read, buildMinCondition(dialect, 'id', from)))
+    for await (const rows of readByKey(dialect, 'id', IDS, read, buildMinCondition('id', from)))
       for (const { id } of rows) ids.add(id);
     return ids;
   }
@@ -207,7 +207,7 @@ export class AuditSealRepository {
          FROM audit_events WHERE ${sql} AND ${upper.sql} ORDER BY id LIMIT ?`,
         [...params, ...upper.params, EVENTS],
       );
-    for await (const rows of readByKey(dialect, 'id', EVENTS, read, buildMinCondition(dialect, 'id', from)))
+    for await (const rows of readByKey(dialect, 'id', EVENTS, read, buildMinCondition('id', from)))
       for (const { at, stored, ...found } of rows) {
         const values = stored === null ? ROW_COLUMNS.map((name) => found[name]) : parseStoredForm(stored);
         const row = toRow(values);

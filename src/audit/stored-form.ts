@@ -53,10 +53,7 @@ const textOfHex: Record<Dialect, string> = {
  * Builds the condition for the lower bound `from` of a text column. On SQLite, it also excludes null and numbers. Do
  * not add a second lower bound, because SQLite uses only one lower bound to search an index.
  */
-export const buildMinCondition = (dialect: Dialect, column: string, from: string | undefined): Clause => {
-  if (from !== undefined) return toClause(`${column} >= ?`, from);
-  return toClause(dialect === 'sqlite' ? `${column} >= ''` : '1 = 1');
-};
+export const buildMinCondition = (column: string, from = ''): Clause => toClause(`${column} >= ?`, from);
 export const buildMaxCondition = (dialect: Dialect, column: string, until?: string): Clause => {
   if (until !== undefined) return toClause(`${column} < ?`, until);
   return toClause(dialect === 'sqlite' ? `${column} < x''` : '1 = 1');
