@@ -1,4 +1,4 @@
-import { EnvError } from '../../platform/config/env.js';
+import { throwIfInvalid } from '../../platform/config/env.js';
 import type { FieldError } from '../../platform/common/errors.js';
 import { isObject } from '../../platform/common/json.js';
 import { findNearest } from '../../platform/common/nearest.js';
@@ -68,8 +68,7 @@ export class LimitSettings {
         faults.push(`${variable} must be ${formatRange(limit.name)}`);
       else (own[limit.guard] ??= {})[limit.name] = value;
     }
-    if (faults.length > 0)
-      throw new EnvError(['Invalid settings:', ...faults.map((fault) => `- ${fault}`)].join('\n'));
+    throwIfInvalid(faults);
     this.own = own;
   }
 

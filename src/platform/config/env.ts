@@ -154,7 +154,8 @@ function findCrossSettingErrors(env: Env): string[] {
   return errors;
 }
 
-function throwIfInvalid(faults: readonly string[]): void {
+/** @throws EnvError that lists the faults, if there are any. */
+export function throwIfInvalid(faults: readonly string[]): void {
   if (faults.length === 0) return;
   throw new EnvError(['Invalid settings:', ...faults.map((fault) => `- ${fault}`)].join('\n'));
 }
