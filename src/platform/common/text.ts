@@ -82,13 +82,7 @@ export function foldText(text: string): string {
 }
 
 /** Maps letters to their alternative spelling with two basic letters. */
-const LONG_SPELLINGS: readonly (readonly [string, string])[] = [
-  ['ä', 'ae'],
-  ['ö', 'oe'],
-  ['ü', 'ue'],
-  ['å', 'aa'],
-  ['ø', 'oe'],
-];
+const LONG_SPELLINGS = Object.entries({ ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' });
 /** Maximum number of different letters of a text that are spelled in both ways, which gives eight forms. */
 const MAX_SPELLED_LETTERS = 3;
 
