@@ -118,14 +118,6 @@ export class AuditService {
     await this.recordWithoutTransaction(caller, { action, target: { kind: 'api_key', id: key } });
   }
 
-  async recordRunStart(tx: Sql, caller: Caller, id: string, changes: readonly AuditChange[]): Promise<void> {
-    await recordEvents(tx, caller, [{ action: 'import.created', target: { kind: 'import', id }, changes }]);
-  }
-
-  async recordRunApproval(tx: Sql, caller: Caller, id: string): Promise<void> {
-    await recordEvents(tx, caller, [{ action: 'import.approved', target: { kind: 'import', id } }]);
-  }
-
   /**
    * Reads a page of events older than the id `after`, newest first. Only the last page may be shorter than `limit`.
    * @returns `last` is the id of the last event of the page, or undefined on the last page.

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ProblemError } from '../../platform/common/errors.js';
 import { now, toMillis } from '../../platform/common/time.js';
 import type { Caller } from '../../access/actor.js';
-import { AuditService, recordEvents } from '../../audit/audit.service.js';
+import { recordEvents } from '../../audit/audit.service.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { Leases } from '../../platform/database/leases/leases.service.js';
 import type { TransactionRunner } from '../../platform/database/transaction-runner.js';
@@ -41,7 +41,6 @@ const REPORT_MILLIS = 500;
 export class RunTransitions {
   constructor(
     private readonly runs: ImportRunsRepository,
-    private readonly audit: AuditService,
     private readonly log: Log,
   ) {}
 
@@ -63,7 +62,9 @@ export class RunTransitions {
   async start(tx: Sql, run: ImportRun, caller: Caller): Promise<void> {
     await this.runs.insert(tx, run);
     const reason = run.reverts === null && run.bulk !== null && { reason: run.bulk.reason };
-    await this.audit.recordRunStart(tx, { ...caller, ...reason }, run.id, toStartChanges(run));
+    const target = { kind: 'import', id: run.id } as const;
+    const event = { action: 'import.created', target, changes: toStartChanges(run) } as const;
+    await recordEvents(tx, { ...caller, ...reason }, [event]);
   }
 
   /**
@@ -84,8 +85,7 @@ export class RunTransitions {
     await this.runs.updateState(tx, run.id, next);
     const moved = { ...run, ...next };
     const step = TRANSITIONS[name];
-    if (name === 'approve') await this.audit.recordRunApproval(tx, caller, run.id);
-    else if (
+    if (
       'audit' in step &&
       !(name === 'complete' && isUnchanged(moved)) &&
       !(name === 'cancel' && run.cancel)
