@@ -1,6 +1,6 @@
 /** Verbs with which a commit subject may begin. */
 export const VERBS = new Set(
-  `abort accept adapt add adjust align allocate allow answer apply assign attach audit avoid backfill batch bind
+  `abort accept acquire adapt add adjust align allocate allow answer apply assign attach audit avoid backfill batch bind
    block bound bring build bump cache call cancel catch change check claim clarify clean clear close collapse
    collect combine commit compare compile complete compress compute configure connect convert copy correct
    count cover create cut declare decode deduplicate define delay delete deny deprecate derive describe
@@ -16,7 +16,7 @@ export const VERBS = new Set(
    resolve respond restore restrict resume retry return reuse revert review revise revoke reword rewrite roll
    rotate round run sanitize save scope seal search seed select send separate serve set share shorten show
    shrink shut sign simplify simulate skip sort specify speed split stage standardize start state stop store
-   stream strengthen strip suggest suppress survive switch sync take teach test throttle tighten time
+   stream strengthen strip suggest suppress survive switch sync take teach test throttle throw tighten time
    tolerate trace track translate treat trim truncate trust try turn type unify unlock unpack update upgrade upload
    use validate verify wait walk warn watch weigh widen wire wrap write`.split(/\s+/),
 );
