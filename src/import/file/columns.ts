@@ -143,10 +143,11 @@ export function splitList(cell: string): string[] {
     }
   }
   values.push(value + cell.slice(at));
-  return values.filter((value) => !isBlank(value)).map((value) => value.trim());
+  return listFilled(values).map((value) => value.trim());
 }
 
 export const isBlank = (text: string): boolean => text.trim() === '';
+export const listFilled = (cells: readonly string[]): string[] => cells.filter((cell) => !isBlank(cell));
 
 const PASSWORD_WORDS = (
   'password passwd passwort passphrase passcode pwd kennwort motdepasse contraseña contrasena wachtwoord lösenord salasana ' +

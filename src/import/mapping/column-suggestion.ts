@@ -2,6 +2,7 @@ import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { IGNORED } from '../runs/import-options.js';
+import { EMAIL, type TemplateSource, mostlyPass } from './template-offers.js';
 import { isClearStatusWord, isStatusWord } from './word-offers.js';
 
 /** Maps an import column to its common names in exports of directories, learning platforms and HR systems. */
@@ -69,22 +70,14 @@ function toNameKey(name: string): string {
 const RELATIVE = /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall/i;
 /** Matches the key of a column with preferred first names. */
 const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
-const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 const PHONE = /^\+?[\d\s()./-]{7,24}$/;
 const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => boolean])[] = [
   ['Email', (cell) => EMAIL.test(cell)],
   ['Phone', (cell) => PHONE.test(cell) && /^[+0(]/.test(cell) && cell.replace(/\D/g, '').length >= 7],
   ['Status', isClearStatusWord],
 ];
-/**
- * Minimum share of the filled cells of a source column that must look like values of an import column to suggest it.
- */
-const MIN_SHARE = 0.8;
 
-interface Source {
-  name: string;
-  cells: readonly string[];
-}
+type Source = Pick<TemplateSource, 'name' | 'cells'>;
 
 /**
  * Suggests an import column for each source column, or `ignore` for columns with passwords or values of relatives. Compares common names first,
@@ -134,8 +127,6 @@ function suggestBySpelling({ name }: Source): string | undefined {
   return BY_NAME.get(findNearest(key, BY_NAME.keys(), max) ?? '');
 }
 
-function suggestByCells({ cells }: Source): string | undefined {
-  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
-  if (filled.length === 0) return undefined;
-  return CELL_TESTS.find(([, test]) => filled.filter(test).length >= MIN_SHARE * filled.length)?.[0];
-}
+/** Suggests an import column if most cells look like its values. */
+const suggestByCells = ({ cells }: Source): string | undefined =>
+  CELL_TESTS.find(([, test]) => mostlyPass(cells, test))?.[0];

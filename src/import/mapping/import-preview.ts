@@ -7,7 +7,7 @@ import { isObject } from '../../platform/common/json.js';
 import { truncate } from '../../platform/common/text.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
 import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
-import { isBlank, isPasswordHeader } from '../file/columns.js';
+import { isBlank, isPasswordHeader, listFilled } from '../file/columns.js';
 import { type CsvRecord, formatCellCount } from '../file/record-parser.js';
 import type { FilePrefix } from '../file/file-store.js';
 import { type FileRow, readRow } from '../file/file-row.js';
@@ -108,7 +108,7 @@ export class ImportPreview {
       filled,
     );
     const columns = sources.map(({ cells, ...column }, index) => {
-      const samples = cells.filter((cell) => !isBlank(cell)).slice(0, MAX_SAMPLES);
+      const samples = listFilled(cells).slice(0, MAX_SAMPLES);
       const suggestion = found[index] ?? null;
       return { ...column, suggestion, samples: samples.map((cell) => truncate(cell, MAX_TEXT)) };
     });

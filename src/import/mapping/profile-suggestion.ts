@@ -1,9 +1,8 @@
 import { isCleanText, toNormalForm } from '../../platform/common/text.js';
 import type { JsonObject } from '../../platform/common/json.js';
-import { fieldsOf } from '../../platform/common/fields.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
-import { isBlank, toHeaderKey } from '../file/columns.js';
+import { listFilled, toHeaderKey } from '../file/columns.js';
 import {
   IGNORED,
   ImportOptions,
@@ -13,9 +12,9 @@ import {
 } from '../runs/import-options.js';
 import type { PreviewColumnDto, PreviewTemplateDto, PreviewWordsDto } from './import-preview.dto.js';
 import { checkProfile } from './profile-check.js';
-import { MAX_VALUE_LENGTH, ProfileInput } from './profile.input.js';
+import { MAX_VALUE_LENGTH } from './profile.input.js';
 import { parseTemplate, sourcesOf } from './template.js';
-import type { TemplateSource } from './template-offers.js';
+import { type TemplateSource, hasUniqueCells } from './template-offers.js';
 
 const WORD_COLUMNS = ['Status', 'Roles'];
 
@@ -118,23 +117,17 @@ function listTranslations(words: PreviewWordsDto['words']): Record<string, strin
  * external ids, and undefined if Manager cannot be imported.
  */
 function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefined {
-  const managers =
-    sources.find(({ target }) => target === 'Manager')?.cells.filter((cell) => !isBlank(cell)) ?? [];
+  const managers = listFilled(sources.find(({ target }) => target === 'Manager')?.cells ?? []);
   const countListedManagers = ({ cells }: TemplateSource): number =>
     managers.filter((cell) => cells.includes(cell)).length;
   const [best] = sources
-    .filter(({ target, cells }) => target === 'ExternalId' || (target !== 'Manager' && isUnique(cells)))
+    .filter(({ target, cells }) => target === 'ExternalId' || (target !== 'Manager' && hasUniqueCells(cells)))
     .toSorted((a, b) => countListedManagers(b) - countListedManagers(a));
   const ids = sources.find(({ target }) => target === 'ExternalId')?.cells ?? [];
   const hasSign = (sign: RegExp, [cell = '']: readonly string[]): boolean => sign.test(cell);
   const isId = ID_SIGNS.every((sign) => hasSign(sign, ids) === hasSign(sign, managers));
   if (!best || countListedManagers(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
-  return fieldsOf(ProfileInput).has('manager_key') ? { manager_key: best.name } : undefined;
-}
-
-function isUnique(cells: readonly string[]): boolean {
-  const filled = cells.filter((cell) => !isBlank(cell));
-  return new Set(filled).size === filled.length;
+  return { manager_key: best.name };
 }
 
 const isListable = (source: string): boolean =>

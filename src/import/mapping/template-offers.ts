@@ -1,6 +1,6 @@
 import { truncate } from '../../platform/common/text.js';
 import { toLoginKey } from '../../users/model/comparison-keys.js';
-import { isBlank } from '../file/columns.js';
+import { isBlank, listFilled } from '../file/columns.js';
 import { MAX_TEXT, type PreviewTemplateDto } from './import-preview.dto.js';
 import { MAX_TEMPLATE, parseTemplate, renderTemplate } from './template.js';
 
@@ -9,7 +9,7 @@ const MAX_VALUES = 5;
 /** Minimum share of the cells or values of a column that must fit. */
 const MIN_SHARE = 0.8;
 
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
+export const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 /** Matches a text with a digit that is neither a date nor a phone number. */
 const ID = /^(?=.*\d)(?!\d+[./-]\d+[./-]\d+)[^\s@+(]+$/;
 /** Matches the name of a column whose ids are more stable than e-mail addresses. */
@@ -43,12 +43,13 @@ export function offerTemplates(
   const insert = (source: TemplateSource | undefined, calls: string): string =>
     source === undefined ? '' : `{${source.name.replace(/[\\{}|:]/g, '\\$&')}${calls}}`;
   const findTarget = (column: string) => sources.find(({ target }) => target === column);
-  const filterSources = (pattern: RegExp) => sources.filter(({ cells }) => hasShare(cells, pattern));
+  const filterSources = (pattern: RegExp) =>
+    sources.filter(({ cells }) => mostlyPass(cells, (cell) => pattern.test(cell)));
   const isFullName = ({ name, target, cells }: TemplateSource): boolean =>
     (!target || target === 'KnownAs') &&
     PERSON.test(name) &&
-    hasShare(cells, NAME_WITH_SPACE) &&
-    isMostlyUnique(cells);
+    mostlyPass(cells, (cell) => NAME_WITH_SPACE.test(cell)) &&
+    hasUniqueCells(cells, MIN_SHARE);
   const [withComma] = filterSources(NAME_WITH_COMMA);
   const combined = withComma ?? sources.find(isFullName);
   const emails = filterSources(EMAIL);
@@ -122,7 +123,7 @@ function rateTemplate(
   const values = Array.from({ length: rows }, (_, row) =>
     renderTemplate(parsed, (name) => cells.get(name)?.[row] ?? ''),
   );
-  const filled = values.filter((value) => !isBlank(value));
+  const filled = listFilled(values);
   const distinct = new Set(filled.map(toLoginKey)).size;
   if (rows === 0 || filled.length < share * rows) return [];
   if (column === 'ExternalId' && distinct < share * filled.length) return [];
@@ -137,12 +138,14 @@ function rateTemplate(
 const isLineNumber = (cells: readonly string[]): boolean =>
   cells.every((cell, index) => cell === String(Number(cells[0]) + index) && Number(cells[0]) <= 1);
 
-function isMostlyUnique(cells: readonly string[]): boolean {
-  const filled = cells.filter((cell) => !isBlank(cell));
-  return new Set(filled).size >= MIN_SHARE * filled.length;
+/** @param share minimum share of the filled cells that must be distinct. */
+export function hasUniqueCells(cells: readonly string[], share = 1): boolean {
+  const filled = listFilled(cells);
+  return new Set(filled).size >= share * filled.length;
 }
 
-function hasShare(cells: readonly string[], pattern: RegExp): boolean {
-  const filled = cells.filter((cell) => !isBlank(cell));
-  return filled.length > 0 && filled.filter((cell) => pattern.test(cell)).length >= MIN_SHARE * filled.length;
+/** Returns true if at least MIN_SHARE of the filled cells pass a test. */
+export function mostlyPass(cells: readonly string[], test: (cell: string) => boolean): boolean {
+  const filled = listFilled(cells);
+  return filled.length > 0 && filled.filter(test).length >= MIN_SHARE * filled.length;
 }
