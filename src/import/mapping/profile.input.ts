@@ -24,7 +24,8 @@ const LineCount = (description: string) =>
     Rule('invalid_value', `must be an integer from 0 to ${MAX_LINES}`, isLineCount),
   );
 
-const SourceColumn = (description: string) =>
+/** Declares a text such as the name of a source column. */
+const ShortText = (description: string) =>
   applyDecorators(
     ApiPropertyOptional({ type: String, maxLength: MAX_VALUE_LENGTH, description }),
     IsString(),
@@ -92,10 +93,10 @@ export class ProfileInput extends ImportOptions {
   @NoControlCharacters()
   strip_prefix?: string;
 
-  @SourceColumn('Source column of the first day on which the user is active. A blank cell sets no limit.')
+  @ShortText('Source column of the first day on which the user is active. A blank cell sets no limit.')
   active_from?: string;
 
-  @SourceColumn('Source column of the last day on which the user is active. A blank cell sets no limit.')
+  @ShortText('Source column of the last day on which the user is active. A blank cell sets no limit.')
   active_until?: string;
 
   @ApiPropertyOptional({
@@ -114,7 +115,7 @@ export class ProfileInput extends ImportOptions {
   @IsString()
   date_format?: string;
 
-  @SourceColumn('Source column by which Manager identifies a manager, if it is not ExternalId.')
+  @ShortText('Source column by which Manager identifies a manager, if it is not ExternalId.')
   manager_key?: string;
 
   @LineCount('Number of lines to skip before the header.')
@@ -123,15 +124,9 @@ export class ProfileInput extends ImportOptions {
   @LineCount('Number of lines to skip after the last row.')
   skip_last_lines?: number;
 
-  @ApiPropertyOptional({
-    type: String,
-    maxLength: MAX_VALUE_LENGTH,
-    description:
-      'Files in the drop folder use this profile if their names match this pattern. `*` matches any characters, and `?` matches one character.',
-  })
-  @IsString()
-  @MaxLength(MAX_VALUE_LENGTH)
-  @NoControlCharacters()
+  @ShortText(
+    'Files in the drop folder use this profile if their names match this pattern. `*` matches any characters, and `?` matches one character.',
+  )
   @Matches(/^[^/\\]+$/, { message: 'must be a file name, where * matches any characters and ? matches one' })
   pattern?: string;
 
