@@ -86,17 +86,13 @@ export class ApiKeysService {
   }
 
   /**
-   * Returns the actor of a key, or undefined if the key is not active. Use it for work that continues after the request.
+   * Returns the actor of a key, or undefined if the key is not active. Does not count as a use of
+   * the key. Use it for work that continues after the request.
    * @param sql the current transaction, if any.
    */
   async findActor(id: string, sql?: Sql): Promise<KeyActor | undefined> {
     const found = await this.repository.find(id, sql);
     return found && stateOf(found, now()) === 'active' ? toKeyActor(found) : undefined;
-  }
-
-  /** Returns true if the key exists and is neither expired nor revoked. Does not count as a use of the key. */
-  async isActive(id: string): Promise<boolean> {
-    return (await this.findActor(id)) !== undefined;
   }
 
   /** Returns the id of a key, followed by the ids of its direct and indirect creators, up to the first user. */

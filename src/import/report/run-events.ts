@@ -108,7 +108,9 @@ export class RunEvents implements BeforeApplicationShutdown {
   private async isCredentialValid(actor: Actor): Promise<boolean> {
     if (actor.kind === 'system') return true;
     const valid =
-      actor.kind === 'user' ? this.sessions.isLive(actor.sessionId) : this.keys.isActive(actor.id);
+      actor.kind === 'user'
+        ? this.sessions.isLive(actor.sessionId)
+        : this.keys.findActor(actor.id).then(Boolean);
     return valid.catch(() => true);
   }
 }
