@@ -34,10 +34,7 @@ export function areNetworksWithin(inner: readonly string[], outer: readonly stri
 
 function containsNetwork(outer: Network | undefined, inner: Network): boolean {
   if (!outer || outer.bits > inner.bits) return false;
-  const { address, bits } = outer;
-  return address instanceof ipaddr.IPv4
-    ? inner.address instanceof ipaddr.IPv4 && inner.address.match(address, bits)
-    : inner.address instanceof ipaddr.IPv6 && inner.address.match(address, bits);
+  return clearHostBits(inner.address, outer.bits) === outer.address.toString();
 }
 
 function parseNetwork(text: string): Network | undefined {
@@ -49,7 +46,7 @@ function parseNetwork(text: string): Network | undefined {
   const all = plain.toByteArray().length * 8;
   const bits = prefix === undefined ? all : Number(prefix) - (isMapped ? MAPPED_BITS : 0);
   if (bits < 0 || bits > all) return undefined;
-  return hasHostBits(plain, bits) ? undefined : { address: plain, bits };
+  return clearHostBits(plain, bits) === plain.toString() ? { address: plain, bits } : undefined;
 }
 
 /** Parses an address. Unlike ipaddr.js, rejects `127.1`, single numbers, and octal and hexadecimal parts. */
@@ -62,9 +59,10 @@ function parseAddress(ip: string): Network['address'] | undefined {
     : ipaddr.IPv6.parse(new URL(`http://[${ip}]/`).hostname.slice(1, -1));
 }
 
-function hasHostBits(address: Network['address'], bits: number): boolean {
-  return address.toByteArray().some((byte, index) => {
-    const free = Math.min(8, Math.max(0, (index + 1) * 8 - bits));
-    return (byte & ((1 << free) - 1)) !== 0;
-  });
+/** Returns the first address of the network of an address, in its canonical form. */
+function clearHostBits(address: Network['address'], bits: number): string {
+  const bytes = address
+    .toByteArray()
+    .map((byte, index) => byte & (0xff << Math.min(8, Math.max(0, (index + 1) * 8 - bits))));
+  return ipaddr.fromByteArray(bytes).toString();
 }
