@@ -21,12 +21,11 @@ export type Counts = Record<RowOutcome, number>;
 export const NO_COUNTS = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 0])) as Readonly<Counts>;
 
 /** Returns the number of rows whose users change. Does not count missing users. */
-export const countChangedRows = ({
-  unchanged: _,
-  skipped: _skipped,
-  error: _error,
-  ...changed
-}: Counts): number => Object.values(changed).reduce((sum, rows) => sum + rows, 0);
+export function countChangedRows(counts: Counts): number {
+  const changed = Object.values({ ...counts, unchanged: 0, skipped: 0, error: 0 });
+  return changed.reduce((sum, rows) => sum + rows, 0);
+}
+
 /** A failed row that made other rows fail. */
 export class Cause {
   @ApiProperty({

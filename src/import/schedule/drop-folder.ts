@@ -43,9 +43,7 @@ export interface ProcessingFile {
 
 /** Thrown if a file has changed during reading, so that its content may be a mix of two versions. */
 export class FileChangedError extends Error {
-  constructor() {
-    super('still being written');
-  }
+  override message = 'still being written';
 }
 
 /**
