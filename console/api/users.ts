@@ -171,7 +171,7 @@ export async function findMatches(typed: string, signal?: AbortSignal): Promise<
 }
 
 /** Replaces the typed manager of a request with the id. @throws ProblemError if the text does not find one user. */
-export async function resolveManager<T extends { manager_uuid?: string | null }>(body: T): Promise<T> {
+async function resolveManager<T extends { manager_uuid?: string | null }>(body: T): Promise<T> {
   const typed = body.manager_uuid?.trim();
   if (!typed || UUID.test(typed)) return body;
   const [user, other] = await findMatches(typed);
