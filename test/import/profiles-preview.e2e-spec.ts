@@ -114,6 +114,14 @@ describe('an import preview', () => {
   });
 });
 
+test.each([
+  ['an id of the usual length', '10101', 'Manager'],
+  ['a short number', '7', 'ignore'],
+])('an unlisted manager with %s (%s) is suggested as %s', async (_, manager, expected) => {
+  const { suggested } = await preview(csv('Employee ID,ManagerID', `10026,${manager}`, '10084,'));
+  expect(suggested.columns.ManagerID).toBe(expected);
+});
+
 test('an import preview with a profile shows the mapped columns', async () => {
   const answer = await preview(readSample('entra'), 'profile=entra');
   expect([answer.profile, problemsOf(answer)]).toEqual(['entra', []]);

@@ -24,7 +24,7 @@ const UNNAMED = ['upload.csv', 'stdin.csv'];
 /** Part of a file name that changes with every export: a date, a time or a long number. */
 const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:[._T -]\d+)*/gu;
 
-/** Characters that occur in the cells of both Manager and ExternalId if Manager contains external ids. */
+/** Characters that occur in both Manager and ExternalId if Manager contains external ids, which also have a usual length. */
 const ID_SIGNS = [/\s/, /@/, /\d/];
 
 /** Properties of a file that a preview has detected. */
@@ -125,7 +125,10 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
     .toSorted((a, b) => countListedManagers(b) - countListedManagers(a));
   const ids = sources.find(({ target }) => target === 'ExternalId')?.cells ?? [];
   const hasSign = (sign: RegExp, [cell = '']: readonly string[]): boolean => sign.test(cell);
-  const isId = ID_SIGNS.every((sign) => hasSign(sign, ids) === hasSign(sign, managers));
+  const lengths = new Set(ids.map(({ length }) => length));
+  const isId =
+    ID_SIGNS.every((sign) => hasSign(sign, ids) === hasSign(sign, managers)) &&
+    managers.some(({ length }) => lengths.has(length));
   if (!best || countListedManagers(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
   return { manager_key: best.name };
 }
