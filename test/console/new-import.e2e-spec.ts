@@ -127,6 +127,9 @@ describeConsole('new imports in the console', (service) => {
     await page.button('Add a fallback for blank cells').click();
     const template = '{E-Mail} || {ExternalId}\\|\\|@x\\| || {ExternalId}@no-mail.example';
     expect(await page.field('Template of Email').inputValue()).toBe(template);
+    await choose(writeFile('ids.csv', ['ExternalId;Surname', 'K-1;Lee']));
+    await page.button('Build Email from the external ID').click();
+    await page.waitForText('First values: K-1@no-mail.example');
   });
 
   test('the new-import page plans several files, each with the same profile', async () => {

@@ -33,7 +33,9 @@ export function listIssues({ draft, saved, preview, getOffers, isSuggesting }: E
   for (const name of REQUIRED_COLUMNS) {
     const [blanks, what] = [countBlanks(preview, name), NAMES[name] ?? name];
     const remedy =
-      getOffers(name).length > 0 ? 'Choose a template under People' : 'Choose a column under People';
+      getOffers(name).length > 0
+        ? 'Choose a template under People'
+        : 'Choose a column or build a value under People';
     if (!isFilled(draft, name) && (name === 'ExternalId' || draft.mode !== 'update_only'))
       add('people', true, `No column is the ${what}. ${remedy}.`);
     else if (blanks > 0)

@@ -30,7 +30,9 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
   const { draft, change, getOffers } = editing;
   const template = draft.set?.[column];
   const sources = findSources(draft, column);
-  const hasBlanks = sources.length > 0 && countBlanks(editing.preview, column) > 0;
+  const hasFallback =
+    column !== 'ExternalId' && (sources.length === 0 || countBlanks(editing.preview, column) > 0);
+  const pieces = sources.length === 0 && hasFallback ? 'the external ID' : 'pieces';
   return (
     <section class="stack">
       <h3>{column}</h3>
@@ -56,8 +58,12 @@ function Identifier({ column, editing }: { column: string; editing: Editing }) {
               onPick={(source) => change(mapColumn(draft, source, column))}
             />
             <Button
-              text={hasBlanks ? 'Build a value for blank cells' : `Build ${column} from pieces`}
-              onClick={() => change(buildTemplate(draft, column, hasBlanks))}
+              text={
+                sources.length > 0 && hasFallback
+                  ? 'Build a value for blank cells'
+                  : `Build ${column} from ${pieces}`
+              }
+              onClick={() => change(buildTemplate(draft, column, hasFallback))}
             />
           </div>
         </>
