@@ -243,8 +243,9 @@ async function relayOutput(
 
 function relayLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   if (stream instanceof Socket) stream.unref(); // an open pipe must not keep this process alive
-  stream.on('error', () => undefined); // without a listener, a stream error would end this process
-  createInterface({ input: stream }).on('line', onLine);
+  const lines = createInterface({ input: stream }).on('line', onLine);
+  // Without these listeners, an error of the stream would end this process.
+  for (const source of [stream, lines]) source.on('error', () => undefined);
   return new Promise((resolve) => void stream.once('close', resolve));
 }
 
