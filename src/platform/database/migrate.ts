@@ -157,4 +157,9 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS migration_lease (
  */
 class MigrationLeases extends Leases {
   protected override readonly table = 'migration_lease';
+
+  /** Ignores an error, because the lease expires by itself and the result of the migrations is more important. */
+  override async release(name: string): Promise<void> {
+    await super.release(name).catch(() => undefined);
+  }
 }
