@@ -39,7 +39,7 @@ export class StatisticsService {
   ) {}
 
   /**
-   * Reads the statistics. The cost does not depend on the number of users, runs and events (interface §9).
+   * Reads the statistics. The cost does not depend on the number of users and events (interface §9).
    * @param days number of days, including today.
    * @param offset UTC offset of the days, in hours.
    */
