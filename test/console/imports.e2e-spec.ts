@@ -47,7 +47,10 @@ describeConsole('imports in the console', (service) => {
   test('the approval and revert dialogs show the number of affected users', async () => {
     const run = await parkRun('approved');
     page = await service.openAsAdmin(`/console/imports/${run.id}`);
-    await page.confirm('Approve', /^8 users will be updated\. A new plan is created first/);
+    await page.confirm(
+      'Approve',
+      /^8 users will be updated\. This needs your approval because of: [A-Z].+\. A new plan is created first/,
+    );
     await page.page.locator('h1', { hasText: 'Completed' }).waitFor();
     expect((await awaitRun(service.key, run.id)).state).toBe('completed');
     await page.confirm('Revert', /reverts this import\. 8 users will be restored to their previous values\./);

@@ -3,7 +3,7 @@ import { type Run, api, unwrap, toReasonHeader } from '../../api/client.js';
 import { isWorking } from '../../api/events.js';
 import { navigate, toHref } from '../../lib/url.js';
 import { handleStatus } from '../../api/problem.js';
-import { formatCount, formatNumber } from '../../lib/text.js';
+import { formatCode, formatCount, formatNumber } from '../../lib/text.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/dialog.js';
 import { countBlocked, countChanged, getCount, isWaiting, getTitle } from './runs.js';
@@ -56,12 +56,18 @@ function formatOthers(run: Run): string {
   return `${same > 0 ? `${formatCount(same, 'user stays', 'users stay')} the same. ` : ''}${rows > 0 ? `${failed} left out. ` : ''}`;
 }
 
+/** Names the guards that the plan has hit. */
+function formatHits({ guards }: Run): string {
+  const names = [...new Set(guards.filter(({ hit }) => hit).map(({ name }) => formatCode(name)))];
+  return names.length > 0 ? `This needs your approval because of: ${names.join(', ')}. ` : '';
+}
+
 const createApproval = (run: Run): RunAction => ({
   text: run.state === 'planned' ? 'Apply the plan' : 'Approve',
   confirmLabel: run.state === 'planned' ? 'Apply' : 'Approve',
   kind: 'primary',
   isDangerous: countBlocked(run) + getCount(run, 'deleted') > 0,
-  explanation: `${formatPlannedChanges(run)}${formatOthers(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
+  explanation: `${formatPlannedChanges(run)}${formatOthers(run)}${formatHits(run)}A new plan is created first. If it differs from this plan, nothing is changed.`,
   successText: 'The import is being applied.',
   path: '/api/0.3/imports/{import_id}/apply',
 });
