@@ -52,7 +52,9 @@ export class FairSemaphore {
 
   /** Runs `work` in a slot, and releases the slot. @throws the errors of `acquire` and `work`. */
   async run<T>(keys: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const release = await this.acquire(keys, signal);
+    signal?.throwIfAborted();
+    // Starts the work at once if a slot is free.
+    const release = this.hasFreeSlot(keys) ? this.grantSlot(keys) : await this.wait(keys, signal);
     try {
       return await work();
     } finally {
