@@ -16,7 +16,7 @@ import {
 import type { UserStatus } from '../users/model/formats.js';
 import type { Application } from './application.js';
 import { changeEach, formatMinute, print, printPage, toTable, writeTextTo } from './output.js';
-import type { ServiceClient } from './service-client.js';
+import { type ServiceClient, ServiceError } from './service-client.js';
 import { type Target, createWriteCommand, toQuery, createCommand } from './target.js';
 
 const HELP = `
@@ -216,10 +216,12 @@ async function findDeletedUser(service: ServiceClient, name: string): Promise<Us
 async function findUser(service: ServiceClient, name: string): Promise<UserDto> {
   const found = new Map<string, UserDto>();
   if (isUuid(name)) {
-    const path = `users/${name.toLowerCase()}`;
-    // Continue after an error, because the name may be an external id that looks like a UUID.
-    const user = await service.requestJson<UserDto>('GET', path).catch(() => undefined);
-    if (user) return user;
+    try {
+      return await service.requestJson('GET', `users/${name.toLowerCase()}`);
+    } catch (error) {
+      // Continue, because the name may be an external id that looks like a UUID.
+      if (!(error instanceof ServiceError) || error.status !== 404) throw error;
+    }
   }
   for (const field of NAMES) {
     const { Results } = await service.getPage<UserPageDto>('users/search', { [field]: name });
