@@ -44,7 +44,7 @@ export class PlanBuilder {
   private readonly setRules = new SetValidator({ nameOf: formatLine, isImport: true });
   /** UUIDs of existing users whose managers must be read to detect cycles. */
   private readonly cycleCandidates = new Set<string>();
-  /** Rows with a manager whom the row with `externalId` adopts. They depend on that row. */
+  /** Rows whose manager is adopted by another row, with the ExternalId of that other row. */
   readonly adoptedManagers: { line: number; externalId: string }[] = [];
   private causes: Cause[] = [];
   /** Set if a template with `unique` builds the usernames of new users. */
