@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type DbTime, isUntrusted, now } from '../../common/time.js';
 import type { Dialect, Sql } from '../engine/sql.js';
 import { DATABASE, type Database } from '../engine/database.js';
+import { DatabaseError } from '../engine/database-error.js';
 import { ChangeWatch } from './change-watch.js';
 import type { LeaseEntity } from './lease.entity.js';
 
@@ -69,7 +70,10 @@ export class Leases {
     const lease = await this.find(name);
     // Several instances may insert the row at once. The primary key lets only one INSERT succeed.
     const insert = `INSERT INTO ${this.table} (name, owner, until) VALUES (?, ?, ?)`;
-    if (!lease) await this.database.execute(insert, [name, NO_OWNER, NEVER]).catch(() => undefined);
+    if (!lease)
+      await this.database.execute(insert, [name, NO_OWNER, NEVER]).catch((error: unknown) => {
+        if (!(error instanceof DatabaseError && error.fault === 'duplicate')) throw error;
+      });
     if (!lease || lease.owner === NO_OWNER) return false;
     const { owner, until } = lease;
     if (!this.watch.hasStopped(name, `${owner} ${until}`, seconds)) return true;
