@@ -100,8 +100,10 @@ export class AuditService {
     }
   }
 
-  /** @param isComplete true if the export includes users without an external id. */
-  /** @param filters names of the conditions that limit the export. Their values may be personal data. */
+  /**
+   * @param isComplete true if the export includes users without an external id.
+   * @param filters names of the conditions that limit the export. Their values may be personal data.
+   */
   async recordExport(caller: Caller, isComplete: boolean, filters: readonly string[]): Promise<void> {
     const target = { kind: 'users', id: NO_TARGET } as const;
     const names = filters.map((name) => ({ field: 'filter', new: name }));
