@@ -167,6 +167,8 @@ describeConsole('new imports in the console', (service) => {
     await page.page.locator('h1', { hasText: 'Planned' }).waitFor();
     await page.waitUntilLoaded();
     await page.takePicture('new-import-plan');
+    const profileLink = page.page.getByRole('link', { name: 'members', exact: true });
+    expect(await profileLink.getAttribute('href')).toBe('/console/profiles/members');
     page = await service.openAsAdmin('/console/imports/new');
     const next = ['Members 2027-28.csv', 'MEMBERS 2028.CSV'].map((name) => writeFile(name, lines));
     await choose(...next, writeFile('Members.csv', lines));

@@ -44,8 +44,13 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
               Corrects <RunLink id={run.corrects} /> ·{' '}
             </>
           )}
-          {run.change ? `Reason: ${run.reason ?? ''}` : `Data set ${run.options.dataset}`} · received{' '}
-          <Time at={run.created} />
+          {run.change ? `Reason: ${run.reason ?? ''}` : `Data set ${run.options.dataset}`} ·{' '}
+          {run.profile && (
+            <>
+              profile <a href={toHref(`/profiles/${run.profile}`)}>{run.profile}</a> ·{' '}
+            </>
+          )}
+          received <Time at={run.created} />
           {run.duration_seconds !== null && ` · took ${formatDuration(run.duration_seconds)}`}
         </>
       }
@@ -144,7 +149,6 @@ function Details({ run }: { run: Run }) {
           ],
           ['Started by', <Actor key="" actor={run.actor} />],
           ['Approved by', run.approved_by && <Actor key="" actor={run.approved_by} />],
-          ['Profile', run.profile],
           ['Reverts', run.reverts && <RunLink key="" id={run.reverts} />],
           ...options.map(([name, value]) => [getOptionName(name), formatOptionValue(name, value)] as const),
           ['SHA-256', isFile && <Copy key="" text={run.file.sha256} what="checksum" />],
