@@ -6,16 +6,16 @@ export function getDisplayName(user: Pick<User, 'firstname' | 'surname' | 'known
   return name || user.username;
 }
 
-const HUES = 6;
+/** Hues of the background, in degrees. */
+const HUES = [226, 160, 30, 280, 340, 195];
 
 /** Shows a user's initials. Pictures are on other servers, which the Content-Security-Policy excludes. */
 export function Avatar({ user }: { user: User }) {
   const [first = '', ...others] = getDisplayName(user).split(/\s+/);
   const initials = `${first.charAt(0)}${others.at(-1)?.charAt(0) ?? ''}`.toUpperCase();
-  const hue =
-    Array.from(user.username, (letter) => letter.charCodeAt(0)).reduce((sum, code) => sum + code, 0) % HUES;
+  const sum = Array.from(user.username, (letter) => letter.charCodeAt(0)).reduce((a, b) => a + b, 0);
   return (
-    <span class={`avatar hue${hue}`} aria-hidden="true">
+    <span class="avatar" style={{ '--hue': `${HUES[sum % HUES.length]}deg` }} aria-hidden="true">
       {initials}
     </span>
   );
