@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Row } from '../../api/client.js';
-import { formatCount, getLabel } from '../../lib/text.js';
+import { formatCount, formatNumber, formatValue, getLabel } from '../../lib/text.js';
 import { Change } from '../../parts/change.js';
 import { Table } from '../../parts/table.js';
 import { getVisibleChanges } from './runs.js';
@@ -40,12 +40,20 @@ export function FieldGroups({ rows, isPart }: { rows: readonly Row[]; isPart: bo
           <h3>
             {getLabel(field)} <span class="badge">{formatCount(changes.length, 'row')}</span>
           </h3>
+          <p class="small muted">{formatNewValues(changes)}</p>
           <ChangeTable caption={`Changes to ${getLabel(field)}`} changes={changes.slice(0, INITIAL_ROWS)} />
           {changes.length > INITIAL_ROWS && <MoreRows field={field} changes={changes.slice(INITIAL_ROWS)} />}
         </section>
       ))}
     </>
   );
+}
+
+/** Formats how many rows get each value: "207 Active, 104 Blocked". Returns an empty text for many different values. */
+function formatNewValues(changes: readonly ShownChange[]): string {
+  const counts = Map.groupBy(changes, ({ change }) => change.new_name || formatValue(change.new) || 'empty');
+  if (counts.size > INITIAL_ROWS || counts.size === changes.length) return '';
+  return [...counts].map(([value, { length }]) => `${formatNumber(length)} ${value}`).join(', ');
 }
 
 /** Further rows of a field, rendered only when expanded. */
