@@ -57,28 +57,28 @@ export function SchedulePage() {
         <ProblemNote problem={action.problem} />
         {data && (folder ? <Facts schedule={data} /> : <NoSchedule />)}
         {folder && (
-          <>
-            <TableCard
-              title="Waiting files"
-              columns={FILES}
-              rows={data.files}
-              getKey={({ name }) => name}
-              empty="No files are waiting."
-            />
-            <Card title="Upload into the folder">
-              <DropZone
-                text="Drop a CSV file here, or"
-                onFiles={([file]) =>
-                  run(async () => {
-                    await addScheduledFile(file);
-                    showToast(`${showFileName(file.name)} was added. The next tick imports it.`);
-                  })
-                }
-              />
-            </Card>
-          </>
+          <TableCard
+            title="Waiting files"
+            columns={FILES}
+            rows={data.files}
+            getKey={({ name }) => name}
+            empty="No files are waiting."
+          />
         )}
         {data && <RunsCard title="Last import of each data set" runs={data.datasets} />}
+        {folder && (
+          <Card title="Upload into the folder">
+            <DropZone
+              text="Drop a CSV file here, or"
+              onFiles={([file]) =>
+                run(async () => {
+                  await addScheduledFile(file);
+                  showToast(`${showFileName(file.name)} was added. The next tick imports it.`);
+                })
+              }
+            />
+          </Card>
+        )}
       </div>
     </Page>
   );
