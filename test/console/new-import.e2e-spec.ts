@@ -130,6 +130,7 @@ describeConsole('new imports in the console', (service) => {
     await choose(writeFile('ids.csv', ['ExternalId;Surname', 'K-1;Lee']));
     await page.button('Build Email from the external ID').click();
     await page.waitForText('First values: K-1@no-mail.example');
+    await page.waitForText('All users get invented e-mail addresses.');
   });
 
   test('the new-import page plans several files, each with the same profile', async () => {
@@ -163,12 +164,15 @@ describeConsole('new imports in the console', (service) => {
     await page.field('Active until').selectOption('Austritt');
     expect(await page.field('Date format').inputValue()).toBe('D.M.YYYY');
     await page.waitForText(/files Members \*\.csv/);
+    await page.waitForText('The next file in the drop folder that matches Members *.csv');
     await plan().click();
     await page.page.locator('h1', { hasText: 'Planned' }).waitFor();
     await page.waitUntilLoaded();
     await page.takePicture('new-import-plan');
     const profileLink = page.page.getByRole('link', { name: 'members', exact: true });
     expect(await profileLink.getAttribute('href')).toBe('/console/profiles/members');
+    await page.page.getByRole('link', { name: 'Group by field' }).click();
+    await page.waitForText('6 Active');
     page = await service.openAsAdmin('/console/imports/new');
     const next = ['Members 2027-28.csv', 'MEMBERS 2028.CSV'].map((name) => writeFile(name, lines));
     await choose(...next, writeFile('Members.csv', lines));

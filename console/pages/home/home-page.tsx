@@ -47,7 +47,9 @@ const countWaiting = ({ imports }: Statistics): number => imports.needs_approval
 
 /** Summarizes the pending work in a sentence. */
 function formatSummary(statistics: Statistics): string {
-  const { imports, api_keys: keys } = statistics;
+  const { users, imports, api_keys: keys } = statistics;
+  if (users.active + users.blocked < 2)
+    return 'There are no other users yet. Import a file, or create a user.';
   const waiting = countWaiting(statistics);
   const [ending, blown] = [keys.expiring.length, keys.fuses_blown];
   const parts = [

@@ -172,7 +172,7 @@ const CHANGING = ['created', 'updated', 'reactivated', 'deleted', 'restored'] as
 /** Formats an outcome, or the expected outcome of a plan that was not applied. Missing users may be reported only, or blocked. */
 export function formatOutcome({ applied, missing }: RunCounts, outcome: Outcome): string {
   if (outcome === 'missing' && missing.blocked > 0)
-    return applied ? 'Missing, blocked' : 'Missing, would be blocked';
+    return applied ? 'Missing and blocked' : 'Missing, would be blocked';
   const isChange = outcome === 'blocked' || CHANGING.some((each) => each === outcome);
   return isChange && !applied ? `Would be ${outcome}` : formatCode(outcome);
 }

@@ -71,7 +71,8 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
   const isOptional = differences.every(({ path: [member = ''] }) => isOption(member));
   const isSaved = !isOptional || isKept || (!profile && name !== '');
   const unsaved = profile ? `Uses the profile ${profile.name}` : 'No profile is saved';
-  const summary = isSaved ? `Saved as the profile ${name}` : unsaved;
+  const summary = isSaved ? `Will be saved as the profile ${name}` : unsaved;
+  const later = draft.pattern ? `in the drop folder that matches ${draft.pattern}` : 'of this source';
   const blocker =
     issues.find(({ blocks }) => blocks)?.text ??
     (problem && `${problem.message}. ${problem.detail}`) ??
@@ -116,7 +117,7 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
         <TextField
           name="profile_name"
           label={isSaved ? 'Save as profile' : 'Save as profile (optional)'}
-          hint="The next file of this source then needs no further settings."
+          hint={`The next file ${later} then needs no further settings.`}
           value={name}
           onValue={setName}
           input={{ maxLength: 64, autocomplete: 'off' }}

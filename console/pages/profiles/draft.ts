@@ -82,7 +82,7 @@ export const setTemplate = ({ columns, set }: Draft, column: string, template: s
 });
 
 /** Domain of e-mail addresses that a fallback builds. It is reserved (RFC 2606), so it never receives e-mail. */
-const NO_MAIL = '@no-mail.example';
+export const NO_MAIL = '@no-mail.example';
 
 /**
  * Starts the template of an import column with its source column, or adds a fallback to its template.

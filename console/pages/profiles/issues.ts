@@ -1,7 +1,7 @@
 import type { Preview } from '../../api/upload.js';
 import { REQUIRED_COLUMNS } from '../../lib/columns.js';
 import { formatCount } from '../../lib/text.js';
-import { type Editing, type SectionName, type TextMap, countBlanks, isFilled } from './draft.js';
+import { type Editing, NO_MAIL, type SectionName, type TextMap, countBlanks, isFilled } from './draft.js';
 
 /** Returns true if the file cannot be read in the encoding of the draft, and needs another encoding. */
 export const needsEncoding = (preview: Preview | undefined): boolean =>
@@ -17,6 +17,8 @@ const NOT_UTF8 =
 
 const MISSING_IGNORED =
   'Users who are missing from the next file keep their access. Choose Blocked if each file lists all users.';
+
+const INVENTED_EMAILS = `All users get invented e-mail addresses. If they have real ones, replace ${NO_MAIL} under People.`;
 
 /** An open task in a section. No plan can be created while a task with `blocks` is open. */
 export interface Issue {
@@ -45,6 +47,8 @@ export function listIssues({ draft, saved, preview, getOffers, isSuggesting }: E
         `No ${what} in ${blanks} of the first ${preview?.rows.length ?? 0} rows. Build a value for blank cells under ${name}, or these rows fail.`,
       );
   }
+  const email = draft.set?.['Email'] ?? '';
+  if (email.endsWith(NO_MAIL) && !email.includes(' || ')) add('people', false, INVENTED_EMAILS);
   const refusals = (preview?.problems ?? []).filter(({ refuses }) => refuses);
   const lines = preview?.skip_lines ?? 0;
   if (lines > (draft.skip_lines ?? 0))

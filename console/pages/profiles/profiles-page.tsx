@@ -1,3 +1,4 @@
+import { VALUES } from '../../api/options.js';
 import { useResource } from '../../api/resource.js';
 import { toHref } from '../../lib/url.js';
 import { LinkButton } from '../../parts/button.js';
@@ -47,7 +48,7 @@ const buildColumns = (onClose: () => void): readonly Column<Profile>[] => [
     isNumber: true,
     cell: ({ profile }) => countImported({ draft: profile, preview: undefined }),
   },
-  { title: 'Missing users', cell: ({ profile }) => profile.missing },
+  { title: 'Missing users', cell: ({ profile: { missing } }) => VALUES.missing[missing] },
   { title: 'File pattern', cell: ({ profile }) => profile.pattern && <code>{profile.pattern}</code> },
   { title: 'Saved', cell: ({ updated }) => updated && <Time at={updated} /> },
   {
