@@ -172,3 +172,21 @@ test('failed.csv with corrected cells has the result of the correct file', async
     { numRuns: 30 },
   );
 });
+
+test('a correction is read with the saved version of the profile of its run', async () => {
+  const profile = { columns: { ...COLUMNS, State: 'Status' } };
+  await save('translated', profile);
+  const file = csv('Nr,Login,Mail,State', 'tr1,tr1,tr1@example.org,Extern');
+  const run = await runImport(app.key, file, 'profile=translated');
+  expect(run.problems[0].message).toContain('translate this word in the values of the profile');
+  await save('translated', { ...profile, dataset: 'other', values: { State: { Extern: 'Active' } } });
+  const again = await runImport(app.key, await readFailed(app.key, run.id), `corrects=${run.id}`);
+  expect([again.problems, again.options.dataset, countsOf(again)]).toEqual([
+    [],
+    'translated',
+    { created: 1 },
+  ]);
+  await app.key.send('DELETE', '/import_profiles/translated');
+  const last = await runImport(app.key, await readFailed(app.key, run.id), `corrects=${run.id}`);
+  expect(last.problems).toHaveLength(1);
+});

@@ -114,9 +114,10 @@ export class RunQueue {
     if (errors.length > 0) throw createParameterError(errors, 'is not an import option');
     const { profile: name, corrects } = value;
     const corrected = corrects === undefined ? undefined : await this.findCorrectedRun(corrects, caller);
-    let profile = corrected?.profile ?? null;
+    let profile = corrected?.profile && (await this.profiles.findSavedVersion(corrected.profile));
     if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
     else if (name !== undefined) profile = await this.profiles.getForImport(name);
+    profile ??= null;
     const options = applyProfile(profile, sent, corrected);
     this.assertOptionsAllowed(options, caller);
     return { profile, options };

@@ -86,6 +86,15 @@ export class ImportProfiles {
   }
 
   /**
+   * Returns the saved version of a run's profile, which may translate more words by now. Returns the profile of the run if
+   * no profile with its name is saved.
+   */
+  async findSavedVersion(used: NamedProfile): Promise<NamedProfile> {
+    const saved = await this.saved.find(used.name);
+    return saved ? { ...saved.profile, name: used.name } : used;
+  }
+
+  /**
    * Finds the saved profile whose pattern matches the name of a file in the drop folder. If several patterns match,
    * selects the longest pattern.
    */
