@@ -40,11 +40,21 @@ export async function offerEncodings(head: FilePrefix): Promise<{ encoding: stri
     const { text, fault } = await decodeHead(head, encoding);
     if (!fault && !read.has(text)) read.set(text, encoding);
   }
-  return Array.from(read, ([text, encoding]) => ({ text, encoding, penalty: rateText(text) }))
+  const offers = Array.from(read, ([text, encoding]) => ({ text, encoding, penalty: rateText(text) }))
     .filter(({ penalty }) => penalty < MAX_PENALTY)
     .toSorted((a, b) => a.penalty - b.penalty)
     .slice(0, MAX_OFFERS)
-    .map(({ text, encoding }) => ({ encoding, cells: splitOther(text, CELL_END).slice(0, MAX_CELLS) }));
+    .map(({ text, encoding }) => ({ encoding, cells: splitOther(text, CELL_END) }));
+  const readings = Map.groupBy(
+    offers.flatMap(({ cells }) => cells),
+    (cell) => cell,
+  );
+  // Cells that the fewest encodings read in the same way show the difference between the encodings.
+  const countReadings = (cell: string): number => readings.get(cell)?.length ?? 0;
+  return offers.map(({ encoding, cells }) => ({
+    encoding,
+    cells: cells.toSorted((a, b) => countReadings(a) - countReadings(b)).slice(0, MAX_CELLS),
+  }));
 }
 
 /** Decodes the start of a file up to the first error. */
