@@ -66,8 +66,9 @@ function toNameKey(name: string): string {
   return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
 }
 
-/** Matches the name of a column with values of relatives, which must not become values of the user. */
-const RELATIVE = /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall/i;
+/** Matches the name of a column with private values or values of relatives, which must not become values of the user. */
+const PRIVATE =
+  /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall|privat|\b(home|personal)[ _-]?(e-?mail|phone|mobile|cell|tel)/i;
 /** Matches the key of a column with preferred first names. */
 const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
 const PHONE = /^\+?[\d\s()./-]{7,24}$/;
@@ -80,8 +81,8 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
 type Source = Pick<TemplateSource, 'name' | 'cells'>;
 
 /**
- * Suggests an import column for each source column, or `ignore` for columns with passwords or values of relatives. Compares common names first,
- * then similar names, then cells. Suggests each import column only once.
+ * Suggests an import column for each source column, or `ignore` for columns with passwords, private values or values of relatives. Compares
+ * common names first, then similar names, then cells. Suggests each import column only once.
  * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
  */
@@ -93,7 +94,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
     return column;
   };
   const found = columns.map(({ name }): string | undefined =>
-    isPasswordHeader(name) || RELATIVE.test(name) ? IGNORED : undefined,
+    isPasswordHeader(name) || PRIVATE.test(name) ? IGNORED : undefined,
   );
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
