@@ -13,6 +13,7 @@ import {
 import type { PreviewColumnDto, PreviewTemplateDto, PreviewWordsDto } from './import-preview.dto.js';
 import { checkProfile } from './profile-check.js';
 import { MAX_VALUE_LENGTH } from './profile.input.js';
+import { findDateFormat } from './status-dates.js';
 import { parseTemplate, sourcesOf } from './template.js';
 import { type TemplateSource, hasUniqueCells } from './template-offers.js';
 
@@ -23,6 +24,10 @@ const UNNAMED = ['upload.csv', 'stdin.csv'];
 
 /** Part of a file name that changes with every export: a date, a time or a long number. */
 const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:[._T -]\d+)*/gu;
+
+/** Matches the name of a column with the last day of a person in the organisation. */
+const LAST_DAY =
+  /austritt|ausscheid|entlass|vertragsende|gültig.?bis|leaving|leave.?date|terminat|exit|end.?date|last.?day|valid.?(until|to)|expir|date.?de.?(sortie|fin)|fecha.?de.?baja/i;
 
 /** Characters that occur in both Manager and ExternalId if Manager contains external ids, which also have a usual length. */
 const ID_SIGNS = [/\s/, /@/, /\d/];
@@ -53,7 +58,12 @@ export function suggestProfile(
   const set = Object.fromEntries(
     templates.toReversed().map(({ column, template }) => [column, template] as const),
   );
-  const inputs = Object.values(set).flatMap((template) => sourcesOf(parseTemplate(template)));
+  const hasStatus = columns.some(({ column, suggestion }) => (column ?? suggestion) === 'Status');
+  const lastDay = profile || hasStatus ? undefined : findLastDay(sources);
+  const inputs = [
+    ...Object.values(set).flatMap((template) => sourcesOf(parseTemplate(template))),
+    ...(lastDay ? [lastDay.active_until] : []),
+  ];
   const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
   // A column that only templates use is not listed.
   const listed = Object.entries(mapped).filter(
@@ -70,6 +80,7 @@ export function suggestProfile(
       ignore_unknown_columns: true,
     }),
     ...(!profile && manager),
+    ...lastDay,
     columns: { ...Object.fromEntries(listed), ...profile?.columns },
     set: { ...set, ...profile?.set },
     values: { ...values, ...profile?.values },
@@ -118,8 +129,10 @@ function listTranslations(words: PreviewWordsDto['words']): Record<string, strin
  */
 function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefined {
   const managers = listFilled(sources.find(({ target }) => target === 'Manager')?.cells ?? []);
-  const countListedManagers = ({ cells }: TemplateSource): number =>
-    managers.filter((cell) => cells.includes(cell)).length;
+  const countListedManagers = ({ cells }: TemplateSource): number => {
+    const listed = new Set(cells);
+    return managers.filter((cell) => listed.has(cell)).length;
+  };
   const [best] = sources
     .filter(({ target, cells }) => target === 'ExternalId' || (target !== 'Manager' && hasUniqueCells(cells)))
     .toSorted((a, b) => countListedManagers(b) - countListedManagers(a));
@@ -131,6 +144,16 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
     managers.some(({ length }) => lengths.has(length));
   if (!best || countListedManagers(best) === 0 || best.target === 'ExternalId') return isId ? {} : undefined;
   return { manager_key: best.name };
+}
+
+/** Finds the column with the last day of each person, and its date format. */
+function findLastDay(sources: readonly TemplateSource[]) {
+  const dates = sources.filter(({ name, target }) => target === undefined && LAST_DAY.test(name));
+  for (const { name, cells } of dates) {
+    const format = findDateFormat(listFilled(cells));
+    if (format !== undefined) return { active_until: name.trim(), date_format: format };
+  }
+  return undefined;
 }
 
 const isListable = (source: string): boolean =>

@@ -17,6 +17,18 @@ export function isDateFormat(value: unknown): boolean {
   return kinds.size === 3 && (separator !== '' || format.length === 8);
 }
 
+/** Formats of exports. */
+const COMMON_FORMATS = ['YYYY-MM-DD', 'D.M.YYYY', 'M/D/YYYY', 'D/M/YYYY', 'D-M-YYYY', 'YYYYMMDD'];
+
+/** Returns the common format of all cells. Returns undefined if no format or several formats fit, or without cells. */
+export function findDateFormat(cells: readonly string[]): string | undefined {
+  const fits = COMMON_FORMATS.filter((format) => {
+    const dates = new StatusDates({ date_format: format }, '');
+    return cells.every((cell) => dates.parseDate(cell.trim()) !== undefined);
+  });
+  return fits.length === 1 ? fits[0] : undefined;
+}
+
 /** Evaluates the dates of a profile (`active_from`, `active_until`). The user is active on both days. */
 export class StatusDates {
   readonly format: string;
@@ -42,7 +54,8 @@ export class StatusDates {
     return isActive ? 'Active' : 'Blocked';
   }
 
-  private parseDate(cell: string): string | undefined {
+  /** Returns a date as `YYYY-MM-DD`, or undefined if the cell is not a date in this format. */
+  parseDate(cell: string): string | undefined {
     const { year = '', month = '', day = '' } = this.pattern.exec(cell)?.groups ?? {};
     const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
     const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
