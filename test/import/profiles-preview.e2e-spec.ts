@@ -3,7 +3,7 @@ import { API_KEY, setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { csv, runImport, sendPreview } from '../support/app/imports.js';
 import { databaseOf } from '../support/app/people.js';
-import { HEAD, fileOf, people } from '../support/data/user-file.js';
+import { fileOf } from '../support/data/user-file.js';
 import { readSample } from '../support/app/profiles.js';
 
 /** Previews, which show the effects of a file without a run. */
@@ -87,6 +87,8 @@ describe('an import preview', () => {
     ['Column 11', ['43', '44'], 'null'],
     ['Initial passwd', ['x', 'y'], 'ignore'],
     ['Parent email', ['ann@example.org', 'bob@example.org'], 'ignore'],
+    ['E-Mail (privat)', ['ann@example.org', 'bob@example.org'], 'ignore'],
+    ['Home phone', ['+44 20 7946 0001', '020 7946 0002'], 'ignore'],
   ])('suggests for column %j with values %j: %s', async (name, [first, second], expected) => {
     const answer = await preview(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
     expect(columnsOf(answer)[0]).toBe(`${name}: unknown, ${expected}`);
@@ -132,8 +134,13 @@ test('an import preview with a profile shows the mapped columns', async () => {
   expect(answer.rows[1]).toMatchObject({ line: 3, outcome: 'created', fields });
 });
 
-test('an import preview shows at most 100 rows', async () => {
-  expect((await preview(csv(HEAD, ...people('r', 150)))).rows).toHaveLength(100);
+test('an import preview shows at most 100 rows, but counts the words of all rows in the first MiB', async () => {
+  const states = Array.from({ length: 150 }, (_, n) => `r${n},${n < 149 ? 'Active' : 'Extern'}`);
+  const { rows, words } = await preview(csv('ExternalId,Status', ...states));
+  expect([rows.length, words[0].words.map((each: Json) => `${each.word} ${each.rows}`)]).toEqual([
+    100,
+    ['Active 149', 'Extern 1'],
+  ]);
   const long = `ExternalId,AboutMe\r\n${Array.from({ length: 90 }, (_, at) => `w${at},"${'x'.repeat(20_000)}"\r\n`).join('')}`;
   const answer = await preview(long);
   expect(answer.rows.length).toBeGreaterThan(40);
@@ -279,6 +286,29 @@ test.each([
     each.words.map((word: Json) => Object.values(word).join()).join(' '),
   );
   expect(listed).toEqual([expected, 'Editor,2,Editor,Editor Klasse 7b,1,,']);
+});
+
+test('an offered encoding shows cells that other encodings read differently', async () => {
+  const { encodings } = await preview(encodeAs('Vorname\r\nJörg\r\nZoë\r\nRémy\r\nRenè\r\n', 'windows-1252'));
+  expect(encodings.slice(0, 2).map((each: Json) => [each.encoding, each.cells[0]])).toEqual([
+    ['windows-1252', 'Renè'],
+    ['windows-1250', 'Renč'],
+  ]);
+});
+
+test.each([
+  ['Austrittsdatum', ['', '31.12.2026', '1.2.2020'], 'D.M.YYYY'],
+  ['Termination date', ['2026-12-31', ''], 'YYYY-MM-DD'],
+  ['Exit', ['12/31/2026', '01/02/2020'], 'M/D/YYYY'],
+  ['Exit (days and months are ambiguous)', ['01/02/2020'], undefined],
+  ['Austrittsgrund', ['Rente', ''], undefined],
+  ['Eintrittsdatum', ['1.2.2020'], undefined],
+])('the suggested profile derives the status from the dates in %s, %j: %s', async (name, dates, format) => {
+  const rows = dates.map((date, n) => `N${n},p${n}@example.org,${date}`);
+  const { suggested } = await preview(csv(`Nr,E-Mail,${name}`, ...rows));
+  expect([suggested.active_until, suggested.date_format]).toEqual([format && name, format]);
+  const withStatus = await preview(csv(`Nr,E-Mail,${name},Status`, ...rows.map((row) => `${row},Aktiv`)));
+  expect(withStatus.suggested.active_until).toBeUndefined();
 });
 
 test('the suggested profile of a file with repeated and blank values keeps the suggestions for its columns', async () => {

@@ -64,11 +64,7 @@ function WordsTable({ group: { name, column, words }, editing }: { group: Group;
       getKey={({ word }) => word}
       columns={[
         { title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
-        {
-          title: 'Rows (of the first 100)',
-          isNumber: true,
-          cell: ({ rows }) => rows !== undefined && formatNumber(rows),
-        },
+        { title: 'Rows', isNumber: true, cell: ({ rows }) => rows !== undefined && formatNumber(rows) },
         {
           title: column,
           cell: (word) => <Meaning word={word} name={name} column={column} editing={editing} />,

@@ -142,7 +142,8 @@ export class ImportPreviewDto {
   @ApiProperty({
     type: [PreviewWordsDto],
     maxItems: MAX_COLUMNS,
-    description: 'Words in the source columns of Status and Roles, the most frequent first.',
+    description:
+      'Words in the source columns of Status and Roles in the first MiB of the file, the most frequent first.',
   })
   words!: PreviewWordsDto[];
   @ApiProperty({

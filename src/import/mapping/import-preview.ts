@@ -22,6 +22,7 @@ import { userScopeOf } from '../runs/import-run.js';
 import {
   type ImportPreviewDto,
   MAX_TEXT,
+  PREVIEW_ROWS,
   type PreviewColumnDto,
   type PreviewProblemDto,
 } from './import-preview.dto.js';
@@ -29,7 +30,7 @@ import { suggestColumns } from './column-suggestion.js';
 import { readWithOffers, toFileProblem } from './preview-reading.js';
 import { suggestProfile } from './profile-suggestion.js';
 import { type TemplateSource, offerTemplates } from './template-offers.js';
-import { countWords } from './word-offers.js';
+import { countWords, hasWords } from './word-offers.js';
 import { toPlainCell } from './record-mapper.js';
 import { IGNORED, type ImportRequest } from '../runs/import-options.js';
 
@@ -61,7 +62,7 @@ export class ImportPreview {
       headerOptions,
     );
     // An assumed footer is only a suggestion, so its lines are read as rows and have problems.
-    const { records } = isHeaderAssumed ? shown : asked;
+    const records = (isHeaderAssumed ? shown : asked).records.slice(0, PREVIEW_ROWS);
     const names = shown.names ?? [];
     const mapping = mapHeader(names, headerOptions, profile);
     const { columns: header, targets, inputs, ignored, mapRecord } = mapping;
@@ -84,7 +85,10 @@ export class ImportPreview {
     const planned = await this.planRows(rows, requested, actor, managerKeys);
     problems.push(...planned.problems, ...findDuplicates(rows));
     const fit = shown.records.filter(hasValidWidth);
+    const firstFit = fit.slice(0, PREVIEW_ROWS);
     const toPlain = (cell: string): string => (profile ? toPlainCell(profile, cell) : cell);
+    const readCells = (index: number, from: readonly CsvRecord[]): string[] =>
+      from.map((record) => toPlain(record.cells[index] ?? '').trim());
     const sources = names.map((name, index) => {
       const column = targets.get(index);
       const unmapped: PreviewColumnDto['use'] = inputs.has(index)
@@ -97,7 +101,7 @@ export class ImportPreview {
         source: toPlain(name),
         column: column?.name ?? null,
         use: column ? ('column' as const) : unmapped,
-        cells: isHidden ? [] : fit.map((record) => toPlain(record.cells[index] ?? '').trim()),
+        cells: isHidden ? [] : readCells(index, firstFit),
       };
     });
     const filled = header.flatMap((column) => column?.name ?? []);
@@ -117,13 +121,18 @@ export class ImportPreview {
       return [{ name, target: column ?? suggestion ?? undefined, cells: sources[index]?.cells ?? [] }];
     });
     const templates = offerTemplates(readable, (column) => filled.includes(column) || found.includes(column));
-    const words = countWords(readable, profile, this.settings.roles);
+    // Rare words often occur only after the previewed rows.
+    const allRows = readable.filter(hasWords).map((source) => {
+      const index = sources.findIndex(({ cells }) => cells === source.cells);
+      return { ...source, cells: readCells(index, fit) };
+    });
+    const words = countWords(allRows, profile, this.settings.roles);
     const findings = { fileName: head.name, columns, sources: readable, templates, words, reading };
     return {
       encoding: shown.reader.detected.encoding ?? null,
       delimiter: shown.reader.detected.delimiter ?? null,
       columns,
-      rows: planned.rows.slice(0, fit.length),
+      rows: planned.rows.slice(0, firstFit.length),
       problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
       ...offers,
       templates,

@@ -7,7 +7,7 @@ import { createCsvReader, mapHeader } from '../file/run-files.js';
 import { findTable } from '../file/table-lines.js';
 import type { ImportProfile, ImportRequest } from '../runs/import-options.js';
 import { isCommonColumnName } from './column-suggestion.js';
-import { PREVIEW_ROWS, type PreviewProblemDto } from './import-preview.dto.js';
+import type { PreviewProblemDto } from './import-preview.dto.js';
 import { type HeaderOptions, createColumnTest } from './record-mapper.js';
 
 const HEADER_TOO_LONG =
@@ -16,7 +16,7 @@ const HEADER_TOO_LONG =
 /** Options and profile members that turn the bytes of a file into records. */
 type Reading = Pick<ImportProfile, 'encoding' | 'delimiter' | 'skip_lines' | 'skip_last_lines'>;
 
-/** The first records of a file, and the errors that were found while the records were read. */
+/** The records in the first MiB of a file, and the errors that were found while the records were read. */
 interface FirstRecords {
   reader: CsvReader;
   /** Column names, or undefined if the header cannot be read. */
@@ -87,10 +87,7 @@ async function readFirstRecords(
   const records: CsvRecord[] = [];
   if (names)
     await tryRead(problems, async () => {
-      for await (const some of reader.readRecords(1)) {
-        records.push(...some);
-        if (records.length >= PREVIEW_ROWS) break;
-      }
+      for await (const some of reader.readRecords(1)) records.push(...some);
     });
   return { reader, names, records, problems };
 }

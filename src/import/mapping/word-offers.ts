@@ -51,6 +51,9 @@ export const isStatusWord = (name: string, cell: string): boolean =>
 /** Returns true for a cell that is a status, whatever the name of its column. */
 export const isClearStatusWord = (cell: string): boolean => CLEAR_MEANINGS.has(toValueKey(cell));
 
+/** Returns true for a source column of Status or Roles, whose cells are words. */
+export const hasWords = ({ target }: TemplateSource): boolean => target === 'Status' || target === 'Roles';
+
 /**
  * Counts the words in the source columns of Status and Roles. Finds the value that the profile replaces each word with,
  * and the probable meaning of the word.
@@ -64,8 +67,7 @@ export function countWords(
     Object.entries(profile?.values ?? {}).map(([name, words]) => [toHeaderKey(name), toTranslations(words)]),
   );
   const mapped = new Set(Object.keys(profile?.columns ?? {}).map(toHeaderKey));
-  return sources.flatMap(({ name, target, cells }) => {
-    if (target !== 'Status' && target !== 'Roles') return [];
+  return sources.flatMap(({ name, target = '', cells }) => {
     const isStatus = target === 'Status';
     const values = listed.get(toHeaderKey(name)) ?? listed.get(toHeaderKey(target));
     const all = cells.flatMap((cell) => [...new Set(isStatus ? [cell] : cell.split(/[;|]/))]);
