@@ -1,4 +1,5 @@
-import { NumberSet, TextNumbers, computeHash64 } from '../../users/set-rules/number-collections.js';
+import { getOrCreate } from '../../platform/common/maps.js';
+import { computeHash64 } from '../../users/set-rules/number-collections.js';
 import { FoundRows } from './found-rows.js';
 import { SCOPE, computeLimit, defineGuard } from './guard.js';
 import { losesAccess } from './plan.js';
@@ -13,7 +14,7 @@ const MIN_GROUP = 5;
 /** Groups and roles with at least this share of all users are not evaluated. */
 const HALF = 0.5;
 
-type IsLost = (index: number) => boolean;
+type Users = ReadonlySet<ManagedUser>;
 
 const ORDERS = [
   ['external id', ({ external_id: id }: ManagedUser) => id],
@@ -28,30 +29,8 @@ const KINDS = [
   ['the role', ({ roles }: ManagedUser) => roles],
 ] as const;
 
+/** Maximum number of compared users. In a larger scope, only a sample of about this size is compared. */
 const MAX_USERS = 2 ** 15;
-
-/** Sample of about 32,768 users at most. The uuid of a user determines if the user belongs to the sample. */
-class UserSample {
-  private readonly uuids = new TextNumbers();
-  private readonly divisor: number;
-
-  /** @param total number of users from which the sample is taken. */
-  constructor(total: number) {
-    this.divisor = Math.max(1, Math.ceil(total / MAX_USERS));
-  }
-
-  isSampled(uuid: string): boolean {
-    return this.divisor === 1 || (computeHash64(uuid)[0] >>> 0) % this.divisor === 0;
-  }
-
-  add(uuid: string): void {
-    if (this.isSampled(uuid)) this.uuids.assignNumber(uuid);
-  }
-
-  has(uuid: string): boolean {
-    return this.uuids.findNumber(uuid) !== 0;
-  }
-}
 
 export const lostTogether = defineGuard({
   name: 'lost_together',
@@ -62,24 +41,20 @@ export const lostTogether = defineGuard({
   hint: 'The file probably lacks a part of the source, such as one site, one team or its last pages. Compare the number of rows with the source, and export it again. Approve only if all these people have left.',
   start({ scope, readScope }, limits) {
     const found = new FoundRows();
-    const lost = new UserSample(scope.active);
+    const divisor = Math.max(1, Math.ceil(scope.active / MAX_USERS));
+    const isSampled = (uuid: string): boolean => (computeHash64(uuid)[0] >>> 0) % divisor === 0;
+    const lost = new Set<string>();
     return {
       add(row) {
         if (!losesAccess(row) || row.user_uuid === null) return;
         found.add(row, { old: 'Active', new: 'Blocked' });
-        lost.add(row.user_uuid);
+        if (isSampled(row.user_uuid)) lost.add(row.user_uuid);
       },
       async finish() {
         if (found.count <= computeLimit(limits, scope.users)) return [{ found: new FoundRows() }];
         const users: ManagedUser[] = [];
-        const isLost = new NumberSet();
-        for await (const page of readScope())
-          for (const user of page) {
-            if (!lost.isSampled(user.uuid)) continue;
-            if (lost.has(user.uuid)) isLost.add(users.length);
-            users.push(user);
-          }
-        const common = findCommonality(users, (index) => isLost.has(index));
+        for await (const page of readScope()) users.push(...page.filter(({ uuid }) => isSampled(uuid)));
+        const common = findCommonality(users, new Set(users.filter(({ uuid }) => lost.has(uuid))));
         if (common === undefined) return [{ found: new FoundRows() }];
         return [{ found, detail: `${found.count} users: ${common}.` }];
       },
@@ -91,20 +66,16 @@ export const lostTogether = defineGuard({
  * Returns what the lost users have in common (interface §6, `lost_together`), or undefined.
  * @param users active users of the scope before the run.
  */
-function findCommonality(users: readonly ManagedUser[], isLost: IsLost): string | undefined {
-  const lost = users.reduce((count, _, index) => count + Number(isLost(index)), 0);
-  if (lost === 0) return undefined;
-  return findStretches(users, isLost, lost) ?? findGroups(users, isLost, lost);
+function findCommonality(users: readonly ManagedUser[], lost: Users): string | undefined {
+  return lost.size === 0 ? undefined : (findStretches(users, lost) ?? findGroups(users, lost));
 }
 
-function findStretches(users: readonly ManagedUser[], isLost: IsLost, lost: number): string | undefined {
+function findStretches(users: readonly ManagedUser[], lost: Users): string | undefined {
   for (const [name, keyOf] of ORDERS) {
-    const keys = users.map(keyOf);
-    const order = [...users.keys()].sort((a, b) => compareTexts(keys[a] ?? '', keys[b] ?? ''));
     const lengths: number[] = [];
     let length = 0;
-    for (const index of order) {
-      if (isLost(index)) length++;
+    for (const user of users.toSorted((a, b) => compareTexts(keyOf(a), keyOf(b)))) {
+      if (lost.has(user)) length++;
       else if (length > 0) {
         lengths.push(length);
         length = 0;
@@ -112,7 +83,7 @@ function findStretches(users: readonly ManagedUser[], isLost: IsLost, lost: numb
     }
     lengths.push(length);
     const [first = 0, second = 0] = lengths.sort((a, b) => b - a);
-    if (first + second >= MOST * lost)
+    if (first + second >= MOST * lost.size)
       return `sorted by ${name}, almost all are in at most ${MAX_STRETCHES} ranges without other users`;
   }
   return undefined;
@@ -120,18 +91,17 @@ function findStretches(users: readonly ManagedUser[], isLost: IsLost, lost: numb
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function findGroups(users: readonly ManagedUser[], isLost: IsLost, lost: number): string | undefined {
+function findGroups(users: readonly ManagedUser[], lost: Users): string | undefined {
   for (const [kind, groupsOf] of KINDS) {
     const groups = new Map<string, { members: number; lost: number }>();
-    for (const [index, user] of users.entries())
+    for (const user of users)
       for (const name of groupsOf(user)) {
-        const group = groups.get(name) ?? { members: 0, lost: 0 };
-        groups.set(name, group);
+        const group = getOrCreate(groups, name, () => ({ members: 0, lost: 0 }));
         group.members++;
-        if (isLost(index)) group.lost++;
+        if (lost.has(user)) group.lost++;
       }
     const shared = [...groups].find(
-      ([, { members, lost: count }]) => count >= MOST * lost && members < HALF * users.length,
+      ([, { members, lost: count }]) => count >= MOST * lost.size && members < HALF * users.length,
     );
     if (shared) return `almost all share ${kind}${formatNames(kind, [shared[0]])}`;
     const gone = new Set(
@@ -139,11 +109,8 @@ function findGroups(users: readonly ManagedUser[], isLost: IsLost, lost: number)
         members >= MIN_GROUP && members < HALF * users.length && count >= MOST * members ? [name] : [],
       ),
     );
-    const inGroups = users.reduce(
-      (count, user, index) => count + Number(isLost(index) && groupsOf(user).some((name) => gone.has(name))),
-      0,
-    );
-    if (inGroups >= IN_GROUPS * lost)
+    const inGroups = [...lost].filter((user) => groupsOf(user).some((name) => gone.has(name)));
+    if (inGroups.length >= IN_GROUPS * lost.size)
       return `they are ${gone.size} whole groups that share ${kind}${formatNames(kind, [...gone])}`;
   }
   return undefined;
