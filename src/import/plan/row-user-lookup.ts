@@ -5,30 +5,22 @@ import { toExactKey, toLoginIdentifier, toLoginKey } from '../../users/model/com
 import type { User } from '../../users/model/user.js';
 import { ManagerKeys } from './manager-keys.js';
 import { type RowKeys, type FileRow, readKeys, readRow } from '../file/file-row.js';
-import { parse, stringify } from 'uuid';
 import { RunFiles } from '../file/run-files.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
-import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
+import { TextNumbers } from '../../users/set-rules/number-collections.js';
 import { canManage } from './row-rules.js';
 import { ROWS_AT_ONCE } from './plan-builder.js';
 
-const UUID_WORDS = 4;
-
-/** Maps an ExternalId to the UUID of the unlinked user whom its row adopts. Each entry needs about 40 bytes. */
+/** Maps an ExternalId to the UUID of the unlinked user whom its row adopts. */
 export class Adoptions {
   private readonly externalIds = new TextNumbers();
-  private readonly words = new IntList();
+  private readonly uuids: string[] = [];
   /** UUIDs of users whom `adopt_rows` confirms. */
   readonly confirmed = new Set<string>();
 
   get(externalId: string): string | undefined {
-    const number = this.externalIds.findNumber(toExactKey(externalId));
-    if (number === 0) return undefined;
-    const bytes = Buffer.alloc(4 * UUID_WORDS);
-    for (let word = 0; word < UUID_WORDS; word++)
-      bytes.writeInt32BE(this.words.at(number * UUID_WORDS + word), 4 * word);
-    return stringify(bytes);
+    return this.uuids[this.externalIds.findNumber(toExactKey(externalId))];
   }
 
   confirm(externalId: string, uuid: string): void {
@@ -38,12 +30,7 @@ export class Adoptions {
 
   /** Records the user whom the first row with an ExternalId adopts. Ignores later rows with this ExternalId. */
   add(externalId: string, uuid: string): void {
-    const known = this.externalIds.last;
-    const number = this.externalIds.assignNumber(toExactKey(externalId));
-    if (number <= known) return;
-    const bytes = Buffer.from(parse(uuid));
-    for (let word = 0; word < UUID_WORDS; word++)
-      this.words.set(number * UUID_WORDS + word, bytes.readInt32BE(4 * word));
+    this.uuids[this.externalIds.assignNumber(toExactKey(externalId))] ??= uuid;
   }
 }
 
