@@ -4,8 +4,6 @@ import type { UserScope } from '../../users/search/user-scope.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
 import type { StagedRow } from '../runs/import-row.js';
 
-const PRINT_CHARACTERS = 64 * 1024;
-
 /** Numbers and fingerprint of a plan, collected while its rows are planned. */
 export class PlanTally {
   rows = 0;
@@ -13,8 +11,6 @@ export class PlanTally {
   /** Number of active users in the file by part. Users without a part are counted under an empty string. */
   readonly listed = new Map<string, number>();
   private readonly hash = createHash('sha256');
-  /** Text that is not hashed yet. Hashing each row separately would be too slow. */
-  private printed = '';
 
   add(row: StagedRow): void {
     this.rows++;
@@ -34,17 +30,12 @@ export class PlanTally {
     const { line, outcome, external_id, user_uuid, changes, errors } = row;
     // The external_id may contain the separators, so its length is hashed too.
     const { length } = external_id;
-    this.printed += `${line} ${outcome} ${user_uuid} ${length} ${external_id}${changes.text}${JSON.stringify(errors)}`;
-    if (this.printed.length > PRINT_CHARACTERS) this.flush();
+    this.hash.update(
+      `${line} ${outcome} ${user_uuid} ${length} ${external_id}${changes.text}${JSON.stringify(errors)}`,
+    );
   }
 
   fingerprint(): string {
-    this.flush();
     return this.hash.copy().digest('hex');
-  }
-
-  private flush(): void {
-    this.hash.update(this.printed);
-    this.printed = '';
   }
 }
