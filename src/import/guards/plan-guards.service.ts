@@ -78,11 +78,7 @@ export class PlanGuards {
         file.past.changing[0]?.file_sha256 !== sha256 && this.runs.hasFile(scope, sha256, COMPLETED),
       readRows: () => this.readRows(run, ({ outcome }) => !UNWRITTEN.has(outcome)),
       readFailedRows: ({ id } = run) => this.rows.readAll(id, 'error'),
-      readAppliedRows: (earlier) =>
-        this.readRows(
-          earlier,
-          (row) => row.outcome !== 'unchanged' && isApplied(row, earlier.applied_batches),
-        ),
+      readAppliedRows: (earlier) => this.readRows(earlier, (row) => isApplied(row, earlier.applied_batches)),
       readScope: () => this.directory.readActive(scope),
     };
     const limits = this.limits.getLimits(file.scope.users, profile?.guards);

@@ -39,9 +39,7 @@ export class RevertPlanner {
    */
   async plan(original: ImportRun, total: number, builder: PlanBuilder, initiator: Actor): Promise<void> {
     for await (const page of this.rows.readPages(original.id, ROWS_AT_ONCE)) {
-      const applied = page.filter(
-        (row) => row.outcome !== 'unchanged' && isApplied(row, original.applied_batches),
-      );
+      const applied = page.filter((row) => isApplied(row, original.applied_batches));
       const uuids = applied.flatMap(({ user_uuid }) => user_uuid ?? []);
       const users = await this.directory.findByUuids(uuids);
       const deleted = await this.directory.findRestorable(uuids.filter((uuid) => !users.has(uuid)));

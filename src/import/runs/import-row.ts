@@ -138,8 +138,9 @@ export const createUserRow = (
 export const isWritten = ({ outcome, changes }: Pick<StagedRow, 'outcome' | 'changes'>): boolean =>
   outcome === 'missing' || outcome === 'error' ? !changes.isEmpty : outcome !== 'skipped';
 
+/** Returns true if one of the applied batches has changed the user of the row. */
 export const isApplied = (row: StagedRow, appliedBatches: number): boolean =>
-  isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
+  row.outcome !== 'unchanged' && isWritten(row) && row.batch > 0 && row.batch <= appliedBatches;
 
 /** Fields of a user from which the display name is built. */
 export type NamedUser = Pick<User, 'username' | 'firstname' | 'surname' | 'known_as'>;
