@@ -86,7 +86,6 @@ export class MatchedUsers {
   readonly returners = new NumberSet();
   /** Matched users by manager. */
   readonly teamSizes = new TextCounts();
-  private readonly listed: readonly ColumnValues[];
   private readonly textColumns: readonly ColumnValues[];
   private readonly hasNames: boolean;
   private readonly logins: readonly ColumnValues[];
@@ -100,7 +99,6 @@ export class MatchedUsers {
     created: string,
   ) {
     const columns = header.flatMap((column) => (column ? toColumnValues(column) : []));
-    this.listed = columns;
     this.columns = new Map(columns.map((column) => [column.field, column]));
     this.textColumns = columns.filter(({ isText }) => isText);
     this.hasNames = this.columns.has('firstname') && this.columns.has('surname');
@@ -113,7 +111,10 @@ export class MatchedUsers {
     const changed = listChangedColumns(row).flatMap(({ field }) => this.columns.get(field) ?? []);
     const current = { line: row.line, before, after, changed };
     if (before) this.countUser(before, row.line);
-    if (before && after && changed.length > 0) this.markChange(row.line, before, after, changed);
+    if (before && after && changed.length > 0) {
+      if (this.isExchanged(before, after, changed)) this.exchanged.add(row.line);
+      if (this.isOtherPerson(before, after)) this.otherPersons.add(row.line);
+    }
     if (this.previous?.before) markTaken(current, this.previous.before, ({ fromRowBefore }) => fromRowBefore);
     if (this.previous && before) markTaken(this.previous, before, ({ fromRowAfter }) => fromRowAfter);
     this.previous = current;
@@ -123,7 +124,7 @@ export class MatchedUsers {
     this.count++;
     if (user.status === 'Active') this.active++;
     const weight = this.count <= FIRST_SAMPLED ? 1 : this.count % SAMPLED_EACH === 0 ? SAMPLED_EACH : 0;
-    for (const column of this.listed) {
+    for (const column of this.columns.values()) {
       const value = column.valueOf(user);
       if (value === true) column.on++;
       if (isFilled(value)) column.filled++;
@@ -149,11 +150,6 @@ export class MatchedUsers {
     // A file without a part covers all parts of its data set.
     if (isOtherPart && part !== null && this.scope.part !== null)
       this.fromOtherPart.add({ line, external_id }, change);
-  }
-
-  private markChange(line: number, before: User, after: User, changed: readonly ColumnValues[]): void {
-    if (this.isExchanged(before, after, changed)) this.exchanged.add(line);
-    if (this.isOtherPerson(before, after)) this.otherPersons.add(line);
   }
 
   private isExchanged(before: User, after: User, changed: readonly ColumnValues[]): boolean {
