@@ -11,8 +11,22 @@ import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
 import { ETAG, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, type TagHeaders } from './mapping/import-profiles.service.js';
-import { ProfileInput } from './mapping/profile.input.js';
-import { type ImportProfile, PROFILE_NAME } from './runs/import-options.js';
+import { buildLimitSchemas } from './guards/guard-limits.js';
+import type { GuardOverrides } from './runs/import-guard.js';
+import { PROFILE_NAME } from './runs/import-options.js';
+import { type ImportProfile, ProfileFields } from './runs/import-profile.js';
+
+class ProfileInput extends ProfileFields {
+  @ApiPropertyOptional({
+    type: 'object',
+    properties: buildLimitSchemas(),
+    example: { preset: 'relaxed', deactivations: { rows: 20 } },
+    description:
+      'Preset and single limits of the guards. They override the settings. `rows` and `percent` form one limit, and the ' +
+      'greater of the two applies.',
+  })
+  override guards?: GuardOverrides;
+}
 
 class ProfileDto extends OmitType(ProfileInput, ['default_roles']) {
   @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })

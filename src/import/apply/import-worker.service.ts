@@ -25,7 +25,7 @@ import {
 import type { Sql } from '../../platform/database/engine/sql.js';
 import type { ImportRun } from '../runs/import-run.js';
 import { type Reason, type RunState, WAITING } from '../runs/run-states.js';
-import type { ImportRequest } from '../runs/import-options.js';
+import type { ImportRequest } from '../runs/import-profile.js';
 import type { Preview } from '../mapping/import-preview.js';
 import type { FilePrefix } from '../file/file-store.js';
 import type { Actor, Caller } from '../../access/actor.js';

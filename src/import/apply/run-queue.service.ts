@@ -11,13 +11,8 @@ import type { Request } from 'express';
 import { sendContinue } from '../../platform/http/body-reader.js';
 import { createParameterError, isMultipart } from '../../platform/http/input.guard.js';
 import { fieldsOf } from '../../platform/common/fields.js';
-import {
-  type NamedProfile,
-  type ImportRequest,
-  RunOptions,
-  RequestedOptions,
-  optionsOf,
-} from '../runs/import-options.js';
+import { RunOptions, RequestedOptions } from '../runs/import-options.js';
+import { type ImportRequest, type NamedProfile, optionsOf } from '../runs/import-profile.js';
 import { type ImportRun, createRun, hasFile } from '../runs/import-run.js';
 import { RunRights, assertPrivilegedAllowed } from '../runs/run-rights.service.js';
 import { FINAL } from '../runs/run-states.js';

@@ -3,9 +3,6 @@ import { toNormalForm } from '../../platform/common/text.js';
 import { normalizeUrl } from '../../users/model/formats.js';
 import type { User } from '../../users/model/user.js';
 
-/** Maximum number of columns of a file or a profile. */
-export const MAX_COLUMNS = 200;
-
 type CellKind = 'text' | 'flag' | 'roles' | 'saml' | 'manager' | 'network';
 
 export interface Column {

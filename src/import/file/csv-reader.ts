@@ -1,4 +1,4 @@
-import { MAX_COLUMNS } from './columns.js';
+import { MAX_COLUMNS } from '../runs/import-profile.js';
 import { FileError } from './file-error.js';
 import { type CsvRecord, RecordParser } from './record-parser.js';
 import { RecordSplitter } from './record-splitter.js';

@@ -8,7 +8,7 @@ import { FileError, type FileErrorDetails } from './file-error.js';
 import { ImportFilesRepository } from './import-files.repository.js';
 import type { CsvRecord } from './record-parser.js';
 import { CsvReader } from './csv-reader.js';
-import type { ImportProfile, NamedProfile } from '../runs/import-options.js';
+import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
 import { UnlistedWords } from '../mapping/unlisted-words.js';
 import { type HeaderOptions, RecordMapper, createColumnTest, quote } from '../mapping/record-mapper.js';
 

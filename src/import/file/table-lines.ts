@@ -1,4 +1,5 @@
-import { MAX_COLUMNS, isBlank } from './columns.js';
+import { MAX_COLUMNS } from '../runs/import-profile.js';
+import { isBlank } from './columns.js';
 import { DELIMITERS } from './csv-reader.js';
 import type { SkippedLines } from './text-decoder.js';
 

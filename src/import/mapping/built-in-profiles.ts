@@ -1,4 +1,4 @@
-import type { ImportProfile } from '../runs/import-options.js';
+import type { ImportProfile } from '../runs/import-profile.js';
 
 /** Maps words of two comma-separated lists to Active and Blocked. */
 export const buildStatusMap = (active: string, blocked: string): Record<string, string> =>

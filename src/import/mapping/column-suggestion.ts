@@ -1,7 +1,7 @@
 import { findNearest } from '../../platform/common/nearest.js';
 import { toNormalForm } from '../../platform/common/text.js';
 import { COLUMNS, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
-import { IGNORED } from '../runs/import-options.js';
+import { IGNORED } from '../runs/import-profile.js';
 import { EMAIL, type TemplateSource, mostlyPass } from './template-offers.js';
 import { isClearStatusWord, isStatusWord } from './word-offers.js';
 

@@ -1,9 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { FIELD_VALUE, NULLABLE_INTEGER } from '../../platform/openapi/shared-schemas.js';
-import { MAX_COLUMNS } from '../file/columns.js';
-import type { ImportProfile } from '../runs/import-options.js';
+import { type ImportProfile, MAX_COLUMNS, MAX_TEMPLATE } from '../runs/import-profile.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
-import { MAX_TEMPLATE } from './template.js';
 
 export const PREVIEW_ROWS = 100;
 const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;

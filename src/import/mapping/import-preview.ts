@@ -32,7 +32,7 @@ import { suggestProfile } from './profile-suggestion.js';
 import { type TemplateSource, offerTemplates } from './template-offers.js';
 import { countWords, hasWords } from './word-offers.js';
 import { toPlainCell } from './record-mapper.js';
-import { IGNORED, type ImportRequest } from '../runs/import-options.js';
+import { IGNORED, type ImportRequest } from '../runs/import-profile.js';
 
 const MAX_LISTED = 32;
 

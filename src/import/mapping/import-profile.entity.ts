@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { JsonText } from '../../platform/common/json.js';
 import { longText, text, time, uuid } from '../../platform/database/engine/columns.js';
-import type { ImportProfile } from '../runs/import-options.js';
+import type { ImportProfile } from '../runs/import-profile.js';
 
 /** A saved profile. Each run stores its own copy, so later changes do not affect the run. */
 @Entity('import_profiles', { withoutRowid: true })

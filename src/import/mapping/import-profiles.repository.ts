@@ -3,7 +3,7 @@ import { fromJson, toJson } from '../../platform/common/json.js';
 import { now } from '../../platform/common/time.js';
 import { type Sql, countRows, lockClauseOf, insertRows } from '../../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
-import type { ImportProfile } from '../runs/import-options.js';
+import type { ImportProfile } from '../runs/import-profile.js';
 import { ImportProfileEntity } from './import-profile.entity.js';
 
 export interface SavedProfile extends Pick<ImportProfileEntity, 'name' | 'id' | 'updated'> {

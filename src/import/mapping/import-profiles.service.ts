@@ -15,12 +15,8 @@ import { EntityTags } from '../../platform/http/entity-tags.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { UserSettings } from '../../users/rules/user-settings.js';
-import {
-  PROFILE_NAME,
-  type ImportProfile,
-  type NamedProfile,
-  matchesPattern,
-} from '../runs/import-options.js';
+import { PROFILE_NAME, matchesPattern } from '../runs/import-options.js';
+import type { ImportProfile, NamedProfile } from '../runs/import-profile.js';
 import { assertPrivilegedAllowed } from '../runs/run-rights.service.js';
 import { ImportProfilesRepository, type SavedProfile } from './import-profiles.repository.js';
 import { checkProfile } from './profile-check.js';

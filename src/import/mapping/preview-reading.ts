@@ -5,7 +5,7 @@ import { type FilePrefix, PrefixEndError } from '../file/file-store.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { createCsvReader, mapHeader } from '../file/run-files.js';
 import { findTable } from '../file/table-lines.js';
-import type { ImportProfile, ImportRequest } from '../runs/import-options.js';
+import type { ImportProfile, ImportRequest } from '../runs/import-profile.js';
 import { isCommonColumnName } from './column-suggestion.js';
 import type { PreviewProblemDto } from './import-preview.dto.js';
 import { type HeaderOptions, createColumnTest } from './record-mapper.js';

@@ -6,19 +6,19 @@ import { readInput } from '../../platform/input/read-input.js';
 import { UserInput } from '../../users/rules/user.input.js';
 import { applyConfiguredRules } from '../../users/rules/user-rules.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
-import {
-  COLUMNS,
-  MAX_COLUMNS,
-  type Column,
-  findColumn,
-  toHeaderKey,
-  isPasswordHeader,
-} from '../file/columns.js';
+import { COLUMNS, type Column, findColumn, toHeaderKey, isPasswordHeader } from '../file/columns.js';
 import { readRow } from '../file/file-row.js';
-import { IGNORED, type ImportProfile, listSupervisedOptions } from '../runs/import-options.js';
+import { listSupervisedOptions } from '../runs/import-options.js';
+import {
+  IGNORED,
+  type ImportProfile,
+  MAX_COLUMNS,
+  MAX_TRANSLATIONS,
+  MAX_VALUE_LENGTH,
+  ProfileFields,
+} from '../runs/import-profile.js';
 import { SOURCE_FIELDS, toValueKey } from './record-mapper.js';
 import { validateLimits } from '../guards/guard-limits.js';
-import { MAX_VALUE_LENGTH, MAX_TRANSLATIONS, ProfileInput } from './profile.input.js';
 import { TemplateError, sourcesOf, isConstant, isUnique, parseTemplate } from './template.js';
 
 /** Fields with unique values, which a profile cannot set to a constant. */
@@ -30,7 +30,7 @@ const UNIQUE_FIELDS = ['external_id', 'username', 'email', 'authname'];
  */
 export function checkProfile(document: JsonObject, settings: UserSettings) {
   const set = Object.fromEntries(Object.entries(document).filter(([, given]) => given !== null));
-  const { value, errors } = readInput(ProfileInput, set);
+  const { value, errors } = readInput(ProfileFields, set);
   const sent = Object.entries(value).filter(([name]) => name in set);
   const profile = Object.fromEntries(sent) as Partial<ImportProfile>;
   const invalidFields = new Set(errors.map(({ field }) => field));

@@ -3,16 +3,10 @@ import type { JsonObject } from '../../platform/common/json.js';
 import type { UserSettings } from '../../users/rules/user-settings.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
 import { listFilled, toHeaderKey } from '../file/columns.js';
-import {
-  IGNORED,
-  ImportOptions,
-  type ImportProfile,
-  type ImportRequest,
-  SUPERVISED,
-} from '../runs/import-options.js';
+import { ImportOptions, SUPERVISED } from '../runs/import-options.js';
+import { IGNORED, type ImportProfile, type ImportRequest, MAX_VALUE_LENGTH } from '../runs/import-profile.js';
 import type { PreviewColumnDto, PreviewTemplateDto, PreviewWordsDto } from './import-preview.dto.js';
 import { checkProfile } from './profile-check.js';
-import { MAX_VALUE_LENGTH } from './profile.input.js';
 import { findDateFormat } from './status-dates.js';
 import { parseTemplate, sourcesOf } from './template.js';
 import { type TemplateSource, hasUniqueCells } from './template-offers.js';

@@ -1,7 +1,6 @@
-import type { ImportProfile } from '../runs/import-options.js';
+import type { ImportProfile } from '../runs/import-profile.js';
 
 const DEFAULT_FORMAT = 'YYYY-MM-DD';
-const FORMAT = /^(YYYY|MM?|DD?)([-./ ]?)(YYYY|MM?|DD?)\2(YYYY|MM?|DD?)$/;
 const DIGITS: Readonly<Record<string, string>> = {
   YYYY: '(?<year>\\d{4})',
   MM: '(?<month>\\d{2})',
@@ -9,13 +8,6 @@ const DIGITS: Readonly<Record<string, string>> = {
   DD: '(?<day>\\d{2})',
   D: '(?<day>\\d{1,2})',
 };
-
-/** Returns true for a format with year, month and day, such as `D.M.YYYY`. Without a separator, it has eight digits. */
-export function isDateFormat(value: unknown): boolean {
-  const [format = '', first = '', separator = '', ...others] = FORMAT.exec(String(value).toUpperCase()) ?? [];
-  const kinds = new Set([first, ...others].map((part) => part.charAt(0)));
-  return kinds.size === 3 && (separator !== '' || format.length === 8);
-}
 
 /** Formats of exports. */
 const COMMON_FORMATS = ['YYYY-MM-DD', 'D.M.YYYY', 'M/D/YYYY', 'D/M/YYYY', 'D-M-YYYY', 'YYYYMMDD'];

@@ -1,8 +1,9 @@
 import { truncate } from '../../platform/common/text.js';
 import { toLoginKey } from '../../users/model/comparison-keys.js';
 import { isBlank, listFilled } from '../file/columns.js';
+import { MAX_TEMPLATE } from '../runs/import-profile.js';
 import { MAX_TEXT, type PreviewTemplateDto } from './import-preview.dto.js';
-import { MAX_TEMPLATE, parseTemplate, renderTemplate } from './template.js';
+import { parseTemplate, renderTemplate } from './template.js';
 
 const MAX_TEMPLATES = 3;
 const MAX_VALUES = 5;

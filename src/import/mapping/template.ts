@@ -1,7 +1,7 @@
 import { findNearest } from '../../platform/common/nearest.js';
+import { MAX_TEMPLATE } from '../runs/import-profile.js';
 import { ARGUMENTS, FUNCTIONS, FUNCTION_NAMES, UNIQUE } from './template-functions.js';
 
-export const MAX_TEMPLATE = 500;
 const MAX_PLACEHOLDERS = 20;
 /**
  * Length after which rendering stops, in characters. Every field has a lower limit, so the rules reject the incomplete

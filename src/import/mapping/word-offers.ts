@@ -1,7 +1,7 @@
 import { truncate } from '../../platform/common/text.js';
 import type { RoleCatalogue } from '../../access/roles.js';
 import { toHeaderKey } from '../file/columns.js';
-import type { NamedProfile } from '../runs/import-options.js';
+import type { NamedProfile } from '../runs/import-profile.js';
 import { MAX_TEXT, MAX_WORDS, type PreviewWordsDto } from './import-preview.dto.js';
 import { buildStatusMap } from './built-in-profiles.js';
 import { toTranslations, toValueKey } from './record-mapper.js';

@@ -2,7 +2,7 @@ import { toExactKey, toLoginKey } from '../../users/model/comparison-keys.js';
 import { TextNumbers } from '../../users/set-rules/number-collections.js';
 import { findColumn, toHeaderKey } from '../file/columns.js';
 import { sourcesOf, parseTemplate } from '../mapping/template.js';
-import type { NamedProfile } from '../runs/import-options.js';
+import type { NamedProfile } from '../runs/import-profile.js';
 
 /** Maps the cells of the source column `manager_key` to the ExternalIds of their rows. */
 export class ManagerKeys {

@@ -5,7 +5,7 @@ import { type UserDirectory, toOwnerHash } from '../../users/search/user-directo
 import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
 import { isUnique, parseTemplate } from '../mapping/template.js';
 import { findColumn } from '../file/columns.js';
-import type { NamedProfile } from '../runs/import-options.js';
+import type { NamedProfile } from '../runs/import-profile.js';
 
 /** Returns true if the usernames of new users come from a template with the function `unique`. */
 export const hasUniqueUsernames = (profile: NamedProfile | null): boolean =>

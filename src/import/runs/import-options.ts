@@ -12,8 +12,6 @@ import { findEncoding } from '../../platform/common/encoding.js';
 import { isWithin } from '../../platform/common/text.js';
 import { Normalize, Rule } from '../../platform/input/field-rules.js';
 import { MANAGED_BY_SCIM } from '../../users/model/formats.js';
-import { fieldsOf } from '../../platform/common/fields.js';
-import type { GuardOverrides } from './import-guard.js';
 
 export const MODES = ['upsert', 'create_only', 'update_only'] as const;
 export const MISSING_MODES = ['keep', 'report', 'block'] as const;
@@ -170,47 +168,6 @@ export class RequestedOptions extends RunOptions {
   profile?: string;
 }
 
-/** Target of source columns that are not imported. */
-export const IGNORED = 'ignore';
-
-/** Saved options for the files of one source, after validation (interface §6). */
-export interface ImportProfile extends Partial<ImportOptions> {
-  /**
-   * Maps a source column to an import column or to `ignore`. If several source columns set Status, `Blocked` takes
-   * precedence.
-   */
-  columns: Readonly<Record<string, string>>;
-  /** Translations of source values, by the name of a source column or an import column. */
-  values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Maps an import column to a constant or to a template over source columns. */
-  set?: Readonly<Record<string, string>>;
-  /** One character that is removed from the start of every cell. */
-  strip_prefix?: string;
-  /** Number of text lines to skip before the header. */
-  skip_lines?: number;
-  /** Number of text lines to skip after the last row. */
-  skip_last_lines?: number;
-  /** Pattern of file names in the drop folder. `*` matches any characters, and `?` matches one character. */
-  pattern?: string;
-  guards?: GuardOverrides;
-  /** Source columns of the first and the last day on which a user is active. */
-  active_from?: string;
-  active_until?: string;
-  /** Format of these days, such as `DD.MM.YYYY`. */
-  date_format?: string;
-  /** Source column by which Manager identifies a manager. */
-  manager_key?: string;
-}
-
-export interface NamedProfile extends ImportProfile {
-  name: string;
-}
-
-export interface ImportRequest {
-  options: RunOptions;
-  profile: NamedProfile | null;
-}
-
 /** Options that require a person who supervises the run. A schedule or a profile with a pattern cannot set them. */
 export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as const;
 
@@ -218,11 +175,6 @@ export const SUPERVISED = ['allow_privileged', 'dry_run', 'expected_rows'] as co
 export function listSupervisedOptions(options: Partial<ImportOptions>): string[] {
   const defaults = new ImportOptions();
   return SUPERVISED.filter((name) => options[name] !== undefined && options[name] !== defaults[name]);
-}
-
-export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
-  const names = fieldsOf(ImportOptions);
-  return Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name)));
 }
 
 /**

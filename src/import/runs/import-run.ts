@@ -4,7 +4,8 @@ import { now, toMillis } from '../../platform/common/time.js';
 import type { SqlValue } from '../../platform/database/engine/sql.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import type { Guard } from './import-guard.js';
-import type { NamedProfile, RunOptions } from './import-options.js';
+import type { RunOptions } from './import-options.js';
+import type { NamedProfile } from './import-profile.js';
 import { ImportRunEntity } from './import.entity.js';
 
 /** Columns that contain JSON in the database, and decoded values in a run. */

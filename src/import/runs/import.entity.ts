@@ -4,7 +4,8 @@ import { ascii, bool, int, longText, text, time, uuid } from '../../platform/dat
 import type { Party } from '../../audit/audit-event.js';
 import type { ChangesText } from '../../platform/common/field-changes.js';
 import type { BulkChange } from './bulk-change.input.js';
-import { type NamedProfile, RunOptions } from './import-options.js';
+import { RunOptions } from './import-options.js';
+import type { NamedProfile } from './import-profile.js';
 import type { Cause, Counts, RowError, StagedOutcome } from './import-row.js';
 import type { Guard } from './import-guard.js';
 import type { Reason, RunState } from './run-states.js';

@@ -1,18 +1,31 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsDefined, IsObject, IsString, Matches, MaxLength } from 'class-validator';
+import { fieldsOf } from '../../platform/common/fields.js';
 import { NoControlCharacters, Rule, LimitSize } from '../../platform/input/field-rules.js';
 import { countCharacters } from '../../platform/common/text.js';
-import { ImportOptions } from '../runs/import-options.js';
-import { buildLimitSchemas } from '../guards/guard-limits.js';
-import { type GuardOverrides } from '../runs/import-guard.js';
-import { MAX_COLUMNS } from '../file/columns.js';
-import { isDateFormat } from './status-dates.js';
-import { MAX_TEMPLATE } from './template.js';
+import type { GuardOverrides } from './import-guard.js';
+import { ImportOptions, type RunOptions } from './import-options.js';
 
+/** Maximum number of columns of a file or a profile. */
+export const MAX_COLUMNS = 200;
+/** Maximum length of a template, in characters. */
+export const MAX_TEMPLATE = 500;
 export const MAX_TRANSLATIONS = 200;
 export const MAX_VALUE_LENGTH = 255;
 const MAX_LINES = 100;
+/** Target of source columns that are not imported. */
+export const IGNORED = 'ignore';
+
+const DATE_FORMAT = /^(YYYY|MM?|DD?)([-./ ]?)(YYYY|MM?|DD?)\2(YYYY|MM?|DD?)$/;
+
+/** Returns true for a format with year, month and day, such as `D.M.YYYY`. Without a separator, it has eight digits. */
+export function isDateFormat(value: unknown): boolean {
+  const [format = '', first = '', separator = '', ...others] =
+    DATE_FORMAT.exec(String(value).toUpperCase()) ?? [];
+  const kinds = new Set([first, ...others].map((part) => part.charAt(0)));
+  return kinds.size === 3 && (separator !== '' || format.length === 8);
+}
 
 const toMapSchema = (maxLength: number, maxProperties = MAX_COLUMNS) =>
   ({ type: 'object', additionalProperties: { type: 'string', maxLength }, maxProperties }) as const;
@@ -33,8 +46,8 @@ const ShortText = (description: string) =>
     NoControlCharacters(),
   );
 
-/** Input of a profile, which describes how the files of one source are read. */
-export class ProfileInput extends ImportOptions {
+/** Fields of a profile, which describes how the files of one source are read (interface §6). */
+export class ProfileFields extends ImportOptions {
   @ApiProperty({
     ...toMapSchema(64),
     example: {
@@ -50,7 +63,7 @@ export class ProfileInput extends ImportOptions {
   @LimitSize({ members: MAX_COLUMNS, text: MAX_VALUE_LENGTH })
   @IsDefined()
   @IsObject()
-  columns!: Record<string, string>;
+  columns!: Readonly<Record<string, string>>;
 
   @ApiPropertyOptional({
     type: 'object',
@@ -63,7 +76,7 @@ export class ProfileInput extends ImportOptions {
   })
   @LimitSize({ members: MAX_TRANSLATIONS, text: MAX_VALUE_LENGTH })
   @IsObject()
-  values?: Record<string, Record<string, string>>;
+  values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 
   @ApiPropertyOptional({
     ...toMapSchema(MAX_TEMPLATE),
@@ -77,7 +90,7 @@ export class ProfileInput extends ImportOptions {
   })
   @LimitSize({ members: MAX_COLUMNS, text: MAX_TEMPLATE })
   @IsObject()
-  set?: Record<string, string>;
+  set?: Readonly<Record<string, string>>;
 
   @ApiPropertyOptional({
     type: String,
@@ -130,14 +143,24 @@ export class ProfileInput extends ImportOptions {
   @Matches(/^[^/\\]+$/, { message: 'must be a file name, where * matches any characters and ? matches one' })
   pattern?: string;
 
-  @ApiPropertyOptional({
-    type: 'object',
-    properties: buildLimitSchemas(),
-    example: { preset: 'relaxed', deactivations: { rows: 20 } },
-    description:
-      'Preset and single limits of the guards. They override the settings. `rows` and `percent` form one limit, and the ' +
-      'greater of the two applies.',
-  })
+  /** Its schema follows from the guards, so `ProfileInput` adds it. */
   @IsObject()
   guards?: GuardOverrides;
+}
+
+/** A profile after validation, with only the fields that were sent. */
+export type ImportProfile = Pick<ProfileFields, 'columns'> & Partial<ProfileFields>;
+
+export interface NamedProfile extends ImportProfile {
+  name: string;
+}
+
+export interface ImportRequest {
+  options: RunOptions;
+  profile: NamedProfile | null;
+}
+
+export function optionsOf(profile: ImportProfile): Partial<ImportOptions> {
+  const names = fieldsOf(ImportOptions);
+  return Object.fromEntries(Object.entries(profile).filter(([name]) => names.has(name)));
 }
