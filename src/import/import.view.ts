@@ -1,6 +1,6 @@
 import type { Actor } from '../access/actor.js';
 import { type NameResolver, findUserNames } from '../audit/audit-names.service.js';
-import { now, toIso, toMillis } from '../platform/common/time.js';
+import { now, toIso, toIsoOrNull, toMillis } from '../platform/common/time.js';
 import { RunOptions } from './runs/import-options.js';
 import { type ImportRun, computeDuration, fileOf, missingCountsOf } from './runs/import-run.js';
 import { MAX_VALUE, NO_COUNTS, type RowError, displayNameOf, formatName } from './runs/import-row.js';
@@ -134,8 +134,6 @@ export function presentSummary(run: ImportRun) {
     missing: missingCountsOf(run),
   };
 }
-
-const toIsoOrNull = (time: string | null): string | null => time && toIso(time);
 
 /**
  * Estimates the seconds until the end of a run from the speed of its current phase. Returns null while the run waits,

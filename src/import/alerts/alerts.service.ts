@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type DbTime, now, addSeconds, toIso } from '../../platform/common/time.js';
+import { type DbTime, now, addSeconds, toIso, toIsoOrNull } from '../../platform/common/time.js';
 import { Env } from '../../platform/config/env.js';
 import { TransactionRunner } from '../../platform/database/transaction-runner.js';
 import { createFaultLogger } from '../../platform/http/problem.js';
@@ -166,8 +166,6 @@ function createRunAlert(run: ImportRun, url: string): Alert {
     return createAlert(`${id}-${state}`, `import.${state}`, data);
   return createAlert(id, 'import.needs_approval', data);
 }
-
-const toIsoOrNull = (time: DbTime | null): string | null => time && toIso(time);
 
 function createAlert(id: string, type: AlertType, data: object): Alert {
   return { id, type, body: JSON.stringify({ type, timestamp: toIso(now()), data }) };

@@ -48,3 +48,5 @@ export function toMillis(time: DbTime): number {
 export function toIso(time: DbTime): string {
   return `${time.slice(0, 10)}T${time.slice(11)}Z`;
 }
+
+export const toIsoOrNull = (time: DbTime | null): string | null => time && toIso(time);
