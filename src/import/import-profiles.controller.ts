@@ -8,7 +8,7 @@ import type { JsonObject } from '../platform/common/json.js';
 import { toIso } from '../platform/common/time.js';
 import { Accepts, CheckedQuery } from '../platform/http/input.guard.js';
 import { PageQuery, PageOf, toPageRange } from '../platform/http/page.js';
-import { ETAG, NULLABLE_TIME } from '../platform/openapi/shared-schemas.js';
+import { ETAG, NULLABLE_TIME, describeTexts } from '../platform/openapi/shared-schemas.js';
 import { ApiController, DescribeRoute, describeJson } from '../platform/openapi/route-docs.js';
 import { ImportProfiles, type KnownProfile, type TagHeaders } from './mapping/import-profiles.service.js';
 import { buildLimitSchemas } from './guards/guard-limits.js';
@@ -16,6 +16,7 @@ import type { GuardOverrides } from './runs/import-guard.js';
 import { PROFILE_NAME } from './runs/import-options.js';
 import { type ImportProfile, ProfileFields } from './runs/import-profile.js';
 
+/** Input of a profile. Adds the schema of the guards, which `ProfileFields` does not know. */
 class ProfileInput extends ProfileFields {
   @ApiPropertyOptional({
     type: 'object',
@@ -29,8 +30,7 @@ class ProfileInput extends ProfileFields {
 }
 
 class ProfileDto extends OmitType(ProfileInput, ['default_roles']) {
-  @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })
-  default_roles?: string[];
+  @ApiPropertyOptional(describeTexts(64, 32)) default_roles?: string[];
 }
 
 class ImportProfileDto {

@@ -5,6 +5,7 @@ import {
   NULLABLE_ID,
   NULLABLE_INTEGER,
   NULLABLE_TIME,
+  describeTexts,
 } from '../platform/openapi/shared-schemas.js';
 import { PageOf } from '../platform/http/page.js';
 import type { JsonObject } from '../platform/common/json.js';
@@ -42,27 +43,23 @@ export class ImportFileDto {
   sha256!: string;
 }
 
-/**
- * Properties of a nullable ImportActorDto. They are listed again here, because OpenAPI 3.0 does not support nullable
- * references.
- */
+/** Properties of ImportActorDto. A nullable actor lists them, because OpenAPI 3.0 has no nullable references. */
 const ACTOR = {
   kind: { type: 'string' as const, enum: ['key', 'user', 'system'] },
   id: { type: 'string' as const, format: 'uuid', nullable: true },
-  name: { type: 'string' as const, maxLength: 255 },
-};
-
-const ACTOR_NAME = {
-  maxLength: 255,
-  example: 'jane',
-  description:
-    'Current username or name of the API key. Empty if unknown, or if the caller lacks `users:read`.',
+  name: {
+    type: 'string' as const,
+    maxLength: 255,
+    example: 'jane',
+    description:
+      'Current username or name of the API key. Empty if unknown, or if the caller lacks `users:read`.',
+  },
 };
 
 class ImportActorDto {
-  @ApiProperty({ enum: ['key', 'user', 'system'] }) kind!: string;
-  @ApiProperty(NULLABLE_ID) id!: string | null;
-  @ApiProperty(ACTOR_NAME) name!: string;
+  @ApiProperty(ACTOR.kind) kind!: string;
+  @ApiProperty(ACTOR.id) id!: string | null;
+  @ApiProperty(ACTOR.name) name!: string;
 }
 
 class ImportStarterDto extends ImportActorDto {
@@ -123,8 +120,7 @@ class FieldChangeDto extends SideNamesDto {
 
 class ImportOptionsDto extends OmitType(RunOptions, ['dataset', 'default_roles', 'adopt_rows']) {
   @ApiProperty({ maxLength: 64, example: 'hr', description: 'Empty for a bulk change.' }) dataset!: string;
-  @ApiPropertyOptional({ type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 32 })
-  default_roles?: string[];
+  @ApiPropertyOptional(describeTexts(64, 32)) default_roles?: string[];
   @ApiPropertyOptional({ type: 'array', items: { type: 'integer' }, maxItems: 500 }) adopt_rows?: number[];
 }
 
@@ -181,7 +177,7 @@ export class ImportRunDto {
     type: 'object',
     nullable: true,
     properties: ACTOR,
-    required: ['kind', 'id', 'name'],
+    required: Object.keys(ACTOR),
     description: 'Actor who approved the run or applied its plan. Null until then.',
   })
   approved_by!: ImportActorDto | null;

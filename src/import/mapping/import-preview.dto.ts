@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FIELD_VALUE, NULLABLE_INTEGER } from '../../platform/openapi/shared-schemas.js';
+import { FIELD_VALUE, NULLABLE_INTEGER, describeTexts } from '../../platform/openapi/shared-schemas.js';
 import { type ImportProfile, MAX_COLUMNS, MAX_TEMPLATE } from '../runs/import-profile.js';
 import { ROW_OUTCOMES, RowErrorDto } from '../runs/import-row.js';
 
@@ -8,7 +8,6 @@ const MAX_PROBLEMS = PREVIEW_ROWS * 100 + 3 * MAX_COLUMNS;
 /** Maximum length of a text that a preview shows, in characters. */
 export const MAX_TEXT = 255;
 export const MAX_WORDS = 50;
-const TEXTS = { type: 'array', items: { type: 'string', maxLength: MAX_TEXT } } as const;
 const NULLABLE = { type: String, nullable: true } as const;
 
 export class PreviewColumnDto {
@@ -33,13 +32,13 @@ export class PreviewColumnDto {
     description: 'Suggestion for an unknown column: an import column or `ignore`. Null if there is none.',
   })
   suggestion!: string | null;
-  @ApiProperty({ ...TEXTS, maxItems: 3, description: 'First cells that are not blank, up to 3.' })
+  @ApiProperty({ ...describeTexts(MAX_TEXT, 3), description: 'First cells that are not blank, up to 3.' })
   samples!: string[];
 }
 
 class PreviewEncodingDto {
   @ApiProperty({ maxLength: 32, example: 'windows-1252' }) encoding!: string;
-  @ApiProperty({ ...TEXTS, maxItems: 2, description: 'Up to two cells, decoded with this encoding.' })
+  @ApiProperty({ ...describeTexts(MAX_TEXT, 2), description: 'Up to two cells, decoded with this encoding.' })
   cells!: string[];
 }
 
@@ -47,7 +46,7 @@ export class PreviewTemplateDto {
   @ApiProperty({ maxLength: 64, example: 'Username' }) column!: string;
   @ApiProperty({ maxLength: MAX_TEMPLATE, example: '{Vorname:ascii:lower}.{Nachname:ascii:lower}' })
   template!: string;
-  @ApiProperty({ ...TEXTS, maxItems: 5, description: 'Values of the first rows, up to 5.' })
+  @ApiProperty({ ...describeTexts(MAX_TEXT, 5), description: 'Values of the first rows, up to 5.' })
   values!: string[];
   @ApiProperty({ type: 'integer', description: 'Number of rows that repeat the value of another row.' })
   duplicates!: number;
