@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/common/json.js';
 import { toNormalForm, truncate } from '../../platform/common/text.js';
-import type { RowError } from '../runs/import-row.js';
+import { MAX_VALUE, type RowError } from '../runs/import-row.js';
 import { type Column, splitList } from './columns.js';
 import type { CsvRecord, DamagedCell } from './record-parser.js';
 import { unescapeFormula } from '../../platform/common/csv.js';
@@ -73,7 +73,6 @@ function setField(raw: JsonObject, { kind, field }: Column, cell: string, blank:
   else raw[field] = cell;
 }
 
-const MAX_VALUE = 200;
 const SCIENTIFIC_NUMBER = /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i;
 /** Texts that spreadsheets show instead of the result of a failed formula, in several languages. */
 const FORMULA_ERRORS = new Set(
