@@ -70,7 +70,7 @@ afterEach(async () => {
     const columns = columnsOf(table);
     await execute(`DELETE FROM ${table}`);
     await databaseOf(app).insert(
-      { head: `INSERT INTO ${table} (${columns.join(', ')}) VALUES`, columns: columns.length, tail: '' },
+      { name: table, columns },
       rows.map((row) => columns.map((column) => row[column] ?? null)),
     );
   }

@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { DatabaseError } from '../../src/platform/database/engine/database-error.js';
-import type { InsertStatement, SqlValue } from '../../src/platform/database/engine/sql.js';
+import type { SqlValue } from '../../src/platform/database/engine/sql.js';
 import { TestApp } from '../support/app/app.js';
 import { ENGINE, createDatabase, onMariadb } from '../support/app/database.js';
 import { databaseOf } from '../support/app/people.js';
 
 /** Number of rows from which MariaDB loads them as a stream, if it permits streams. */
 const MANY = 60;
-const INSERT: InsertStatement = {
-  into: { table: 'many_rows', columns: ['id', 'name', 'note', 'day'] },
-  head: 'INSERT INTO many_rows (id, name, note, day) VALUES ',
-  columns: 4,
-  tail: '',
-};
+const TABLE = { name: 'many_rows', columns: ['id', 'name', 'note', 'day'] };
 const DAY = '2026-01-02 03:04:05.678';
 
 let app: TestApp;
@@ -31,7 +26,7 @@ type Row = { id: number; name: string; note: string | null; day: string | null }
 async function insertAndRead(rows: readonly SqlValue[][]): Promise<Row[]> {
   const tx = await databaseOf(app).begin();
   try {
-    await tx.insert(INSERT, rows);
+    await tx.insert(TABLE, rows);
     return await tx.query<Row>('SELECT id, name, note, day FROM many_rows ORDER BY id');
   } finally {
     await tx.rollback();

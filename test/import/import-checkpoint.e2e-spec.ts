@@ -1,10 +1,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { DATABASE } from '../../src/platform/database/engine/database.js';
-import type {
-  Engine,
-  InsertStatement,
-  OpenTransaction,
-  SqlValue,
+import {
+  type Engine,
+  type InsertStatement,
+  type OpenTransaction,
+  type SqlValue,
+  insertHeadOf,
 } from '../../src/platform/database/engine/sql.js';
 import { setUpApp } from '../support/app/app.js';
 import { LAX_GUARDS } from '../support/app/guards.js';
@@ -33,7 +34,7 @@ function recordStatements(tx: OpenTransaction): OpenTransaction {
     },
     insert: async (statement: InsertStatement, rows: readonly SqlValue[][]) => {
       const actor = rows.some((values) => values.includes('import')) ? ' by import' : '';
-      statements.push(`${statement.head}${actor}`);
+      statements.push(`${insertHeadOf(statement)}${actor}`);
       return insert(statement, rows);
     },
     commit: async () => {

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Sealer } from '../../src/audit/sealer.service.js';
 import { loadEnv } from '../../src/platform/config/env.js';
-import { insertRows } from '../../src/platform/database/engine/sql.js';
+import { insertRows, tableOf } from '../../src/platform/database/engine/sql.js';
 import { openDatabase } from '../../src/platform/database/engine/database.js';
 import { openSnapshot } from '../../src/platform/database/engine/backup-connections.js';
 import { DatabaseFiles } from '../../src/platform/database/sqlite/database-files.js';
 import { Installation } from '../../src/platform/database/installation/installation.service.js';
-import { ImportFilePartEntity } from '../../src/import/runs/import.entity.js';
+import { ImportFilePartEntity, ImportRowEntity } from '../../src/import/runs/import.entity.js';
 import { TestApp } from '../support/app/app.js';
 import { TABLES, readContents } from '../support/app/backups.js';
 import { ENGINE, type TestDatabase, createDatabase } from '../support/app/database.js';
@@ -45,7 +45,7 @@ async function insertLongRows(app: TestApp): Promise<void> {
     const long = letter.repeat(1024 ** 2 / Buffer.byteLength(letter));
     return ['f'.repeat(36), index, 'error', 'x', '', null, 0, 0, long, long, long, ''];
   });
-  await databaseOf(app).insert({ head: 'INSERT INTO import_rows VALUES ', columns: 12, tail: '' }, rows);
+  await databaseOf(app).insert(tableOf(ImportRowEntity), rows);
 }
 
 /** Reads the epoch and the contents of a restored database, without the audit events and the epoch of its restores. */

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { buildMultiRowInserts } from '../../src/platform/database/mysql/mysql-insert.js';
 import { MAX_PREPARED_LENGTH } from '../../src/platform/database/engine/sql.js';
 
-const INSERT = { head: 'INSERT INTO notes (id, note) VALUES ', columns: 2, tail: '' };
+const INSERT = { name: 'notes', columns: ['id', 'note'] };
 const rowsOf = (count: number, note: string) => Array.from({ length: count }, (_, id) => [id, note]);
 const buildAll = (count: number, note: string) => [...buildMultiRowInserts(INSERT, rowsOf(count, note))];
 

@@ -2,7 +2,6 @@ import type { DatabaseSettings } from '../../platform/database/engine/connection
 import {
   type RestoreTransaction,
   type Snapshot,
-  buildInsert,
   openRestoreTransaction,
   openSnapshot,
 } from '../../platform/database/engine/backup-connections.js';
@@ -42,7 +41,7 @@ export async function restoreBackup(
   for (const { name } of tables) await restore.deleteAll(name);
   let written = 0;
   for await (const { table, rows } of backup.readRows()) {
-    await sql.insert(buildInsert(table), rows);
+    await sql.insert(table, rows);
     progress((written += rows.length));
   }
   await assertCounts(restore, backup);

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../src/platform/database/engine/sql.js';
+import { type Sql, insertHeadOf } from '../../../src/platform/database/engine/sql.js';
 
 /** Passes statements on and records their first words, so that a test can count them. */
 export function traceStatements(sql: Sql): { sql: Sql; statements: string[] } {
@@ -11,7 +11,7 @@ export function traceStatements(sql: Sql): { sql: Sql; statements: string[] } {
       query: (text, params) => (note(text), sql.query(text, params)),
       queryOne: (text, params) => (note(text), sql.queryOne(text, params)),
       execute: (text, params) => (note(text), sql.execute(text, params)),
-      insert: (statement, rows) => (note(statement.head), sql.insert(statement, rows)),
+      insert: (statement, rows) => (note(insertHeadOf(statement)), sql.insert(statement, rows)),
     },
   };
 }

@@ -1,10 +1,11 @@
 import { afterAll } from '@jest/globals';
 import { MysqlEngine } from '../../../src/platform/database/mysql/mysql.engine.js';
-import type {
-  InsertStatement,
-  OpenTransaction,
-  Sql,
-  SqlValue,
+import {
+  type InsertStatement,
+  type OpenTransaction,
+  type Sql,
+  type SqlValue,
+  insertHeadOf,
 } from '../../../src/platform/database/engine/sql.js';
 import { SqliteEngine } from '../../../src/platform/database/sqlite/sqlite.engine.js';
 
@@ -88,7 +89,7 @@ export class StatementRecorder {
     const note = this.note.bind(this);
     const noted = (ask: Send): Send => this.wrap(ask);
     const inserted: Insert = function (statement, rows) {
-      note(statement.head + statement.tail);
+      note(insertHeadOf(statement) + (statement.tail ?? ''));
       return insert.call(this, statement, rows);
     };
     const asks = { query: noted(query), queryOne: noted(queryOne), execute: noted(execute) };

@@ -41,8 +41,7 @@ export const eventAt = (millis: number, fields: Partial<SealedRow> = {}): Sealed
 /** Inserts events unchanged, in one call. */
 export async function insertEvents(sql: Sql, events: readonly SealedRow[]): Promise<void> {
   const columns = Object.keys(eventAt(0));
-  const head = `INSERT INTO audit_events (${columns.join(', ')}) VALUES`;
-  await sql.insert({ head, columns: columns.length, tail: '' }, events.map(Object.values));
+  await sql.insert({ name: 'audit_events', columns }, events.map(Object.values));
 }
 
 /** SQL expressions that store a changed value in SQLite, although a driver reads the same text. */

@@ -10,6 +10,7 @@ import {
   type InsertStatement,
   type Sql,
   type SqlValue,
+  insertHeadOf,
   toPlaceholders,
 } from '../../../src/platform/database/engine/sql.js';
 import { KEY } from '../../servers.js';
@@ -116,6 +117,7 @@ function splitInsert(
   rows: readonly SqlValue[][],
 ): Iterable<{ sql: string; params: readonly SqlValue[] }> {
   if (dialect === 'mysql') return buildMultiRowInserts(statement, rows);
-  const { head, columns, tail } = statement;
-  return rows.map((params) => ({ sql: `${head}(${toPlaceholders(columns)})${tail}`, params }));
+  const values = toPlaceholders(statement.columns.length);
+  const sql = `${insertHeadOf(statement)}(${values})${statement.tail ?? ''}`;
+  return rows.map((params) => ({ sql, params }));
 }

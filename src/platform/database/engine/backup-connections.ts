@@ -124,11 +124,6 @@ async function openServerTransaction(
 
 const buildSelect = ({ name, columns }: TableColumns): string => `SELECT ${columns.join(', ')} FROM ${name}`;
 
-export function buildInsert({ name, columns }: TableColumns) {
-  const head = `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
-  return { into: { table: name, columns }, head, columns: columns.length, tail: '' };
-}
-
 async function* toBatches(rows: Iterable<object> | AsyncIterable<object>) {
   let batch: SqlValue[][] = [];
   for await (const row of rows) {

@@ -1,4 +1,5 @@
 import { getMetadataArgsStorage } from 'typeorm';
+import { getOrCreate } from '../../common/maps.js';
 
 /** A value that a statement can bind. A string with a NUL character is rejected, because Node.js 22 would cut it. */
 export type SqlValue = string | number | null;
@@ -17,14 +18,21 @@ export interface Sql {
   insert(statement: InsertStatement, rows: readonly SqlValue[][]): Promise<void>;
 }
 
-/** The SQL of an INSERT before and after its rows: `<head> <rows> <tail>`. */
-export interface InsertStatement {
-  /** Table and columns, for an engine that can load many rows without an INSERT. */
-  into?: { table: string; columns: readonly string[] };
-  head: string;
-  columns: number;
-  tail: string;
+/** A table and its columns. */
+export interface TableColumns {
+  name: string;
+  columns: readonly string[];
 }
+
+/** The table and the columns of an INSERT. */
+export interface InsertStatement extends TableColumns {
+  /** SQL after the rows. */
+  tail?: string;
+}
+
+/** Returns the SQL of an INSERT before its rows. */
+export const insertHeadOf = ({ name, columns }: TableColumns): string =>
+  `INSERT INTO ${name} (${columns.join(', ')}) VALUES `;
 
 /** An open transaction, which must end with either `commit` or `rollback`. */
 export interface OpenTransaction extends Sql {
@@ -151,12 +159,6 @@ export function* chunkValues<T>(values: readonly T[], size = MAX_PARAMS): Genera
 type Entity = new () => object;
 type Row<E> = { readonly [K in keyof E]: SqlValue };
 
-/** A table and its columns. */
-export interface TableColumns {
-  name: string;
-  columns: readonly string[];
-}
-
 const tables = new Map<Entity, TableColumns>();
 
 /** Returns the tables of all entities that this program has loaded. */
@@ -165,7 +167,7 @@ export const listAllTables = (): TableColumns[] =>
 
 /** Returns the table of an entity. The result is cached, because TypeORM searches the columns of all entities. */
 export function tableOf(entity: Entity): TableColumns {
-  return tables.get(entity) ?? readTableMetadata(entity);
+  return getOrCreate(tables, entity, () => readTableMetadata(entity));
 }
 
 function readTableMetadata(entity: Entity): TableColumns {
@@ -173,9 +175,7 @@ function readTableMetadata(entity: Entity): TableColumns {
   const name = storage.tables.find(({ target }) => target === entity)?.name;
   if (name === undefined) throw new Error(`${entity.name} is not an entity`);
   const own = storage.columns.filter(({ target }) => target === entity);
-  const table = { name, columns: own.map(({ propertyName }) => propertyName) };
-  tables.set(entity, table);
-  return table;
+  return { name, columns: own.map(({ propertyName }) => propertyName) };
 }
 
 /**
@@ -209,8 +209,17 @@ function padValues<T>(values: readonly T[]): readonly T[] {
 /** Maximum length of a list that is padded. Statements with longer lists are not prepared. */
 const MAX_PADDED = 512;
 
-export async function insertRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: readonly E[]) {
-  await writeRows(sql, entity, rows, '');
+/** Inserts rows. @param tail SQL after the rows. */
+export async function insertRows<E extends Row<E>>(
+  sql: Sql,
+  entity: new () => E,
+  rows: readonly E[],
+  tail = '',
+): Promise<void> {
+  if (rows.length === 0) return;
+  const table = tableOf(entity);
+  const values = rows.map((row) => table.columns.map((column) => valueOf(row, column)));
+  await sql.insert({ ...table, tail }, values);
 }
 
 /** Inserts rows, and overwrites rows whose primary keys already exist. */
@@ -225,7 +234,7 @@ export async function upsertRows<E extends Row<E>>(
     sql.dialect === 'sqlite'
       ? ` ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`
       : ` ON DUPLICATE KEY UPDATE ${others.map((name) => `${name} = VALUES(${name})`).join(', ')}`;
-  await writeRows(sql, entity, rows, tail);
+  await insertRows(sql, entity, rows, tail);
 }
 
 /** Updates a row, but sets only the columns that differ between `before` and `after`. */
@@ -270,15 +279,6 @@ export async function deleteByKeys<E extends Row<E>>(
     const params = part.flatMap((key) => columns.map((column) => key[column]));
     await sql.execute(`DELETE FROM ${tableOf(entity).name} WHERE ${condition}`, params);
   }
-}
-
-async function writeRows<E extends Row<E>>(sql: Sql, entity: new () => E, rows: readonly E[], tail: string) {
-  if (rows.length === 0) return;
-  const { name, columns } = tableOf(entity);
-  const values = rows.map((row) => columns.map((column) => valueOf(row, column)));
-  const into = `INSERT INTO ${name} (${columns.join(', ')}) `;
-  const head = `${into}VALUES `;
-  return sql.insert({ into: { table: name, columns }, head, columns: columns.length, tail }, values);
 }
 
 /** Minimum number of list values that are passed to SQLite as one JSON text. */

@@ -7,6 +7,7 @@ import {
   MAX_PREPARED_LENGTH,
   type SqlValue,
   assertBindable,
+  insertHeadOf,
   toPlaceholders,
 } from '../engine/sql.js';
 import { runQuery } from './mysql-statement.js';
@@ -45,9 +46,13 @@ export async function insertAll(connection: Connection, statement: InsertStateme
  * caller must roll back.
  * @returns false, without inserting anything, if LOAD DATA cannot be used or is not worthwhile.
  */
-async function tryLoadData(connection: Connection, { into, tail }: InsertStatement, rows: RowValues) {
-  if (!into || rows.length < MIN_LOAD_ROWS || tail !== '' || infileDisabled.has(connection)) return false;
-  const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${into.table} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (${into.columns.join(', ')})`;
+async function tryLoadData(
+  connection: Connection,
+  { name, columns, tail }: InsertStatement,
+  rows: RowValues,
+) {
+  if (rows.length < MIN_LOAD_ROWS || tail || infileDisabled.has(connection)) return false;
+  const sql = `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${name} CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' (${columns.join(', ')})`;
   const result = await runLoadData(connection, sql, rows);
   if (!result) return false;
   const { affectedRows, warningStatus } = result;
@@ -108,19 +113,22 @@ const MIN_PREPARED_WIDTH = 64;
  * has fewer rows, so that it can be prepared once and reused.
  */
 export function* buildMultiRowInserts(
-  { head, columns, tail }: InsertStatement,
-  rows: readonly SqlValue[][],
+  insert: InsertStatement,
+  rows: RowValues,
 ): Generator<{ sql: string; params: SqlValue[] }> {
-  const row = `(${toPlaceholders(columns)})`;
+  const head = insertHeadOf(insert);
+  const { columns, tail = '' } = insert;
+  const row = `(${toPlaceholders(columns.length)})`;
   const buildStatement = (params: SqlValue[]) => {
-    const values = (row + SEPARATOR).repeat(params.length / columns).slice(0, -SEPARATOR.length);
+    const values = (row + SEPARATOR).repeat(params.length / columns.length).slice(0, -SEPARATOR.length);
     return { sql: `${head}${values}${tail}`, params };
   };
   const preparedLength = MAX_PREPARED_LENGTH - head.length - tail.length;
   const maxPreparedRows = isWide(rows)
     ? Math.floor(preparedLength / (row.length + SEPARATOR.length))
     : Infinity;
-  const maxParams = columns * Math.max(1, Math.min(maxPreparedRows, Math.floor(MAX_PARAMS / columns)));
+  const maxRows = Math.max(1, Math.min(maxPreparedRows, Math.floor(MAX_PARAMS / columns.length)));
+  const maxParams = maxRows * columns.length;
   let params: SqlValue[] = [];
   let length = 0;
   for (const values of rows) {

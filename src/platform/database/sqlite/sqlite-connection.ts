@@ -9,6 +9,7 @@ import {
   MAX_PREPARED_LENGTH,
   type SqlValue,
   assertBindable,
+  insertHeadOf,
   toPlaceholders,
 } from '../engine/sql.js';
 import { WriteProbe } from '../engine/write-probe.js';
@@ -223,9 +224,10 @@ export class SqliteConnection {
    * Inserts row by row with one prepared statement. This is twice as fast as a multi-row statement, which is parsed each
    * time.
    */
-  insert({ head, columns, tail }: InsertStatement, rows: readonly SqlValue[][]): void {
+  insert(insert: InsertStatement, rows: readonly SqlValue[][]): void {
     this.runConvertingErrors(() => {
-      const { statement } = this.prepare(`${head}(${toPlaceholders(columns)})${tail}`);
+      const values = toPlaceholders(insert.columns.length);
+      const { statement } = this.prepare(`${insertHeadOf(insert)}(${values})${insert.tail ?? ''}`);
       for (const row of rows) {
         assertBindable(row);
         statement.run(...row);
