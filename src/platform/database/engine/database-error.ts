@@ -110,7 +110,7 @@ const CODES: Readonly<Partial<Record<Fault, readonly unknown[]>>> = {
   moved: [...REFUSED, ...BROKEN],
   // The last three: the time limit of the session or an operator's KILL ended the statement (MariaDB's
   // ER_STATEMENT_TIMEOUT, MySQL's ER_QUERY_TIMEOUT, ER_QUERY_INTERRUPTED).
-  away: ['POOL_CLOSED', 'ER_CON_COUNT_ERROR', 1969, 3024, 1317],
+  away: ['ER_CON_COUNT_ERROR', 1969, 3024, 1317],
   // A refused host, password, account or privilege, or an account that has reached a limit of its own.
   denied: [
     1044, 1045, 1129, 1130, 1142, 1143, 1203, 1226, 1227, 1370, 1449, 1698, 1820, 1862, 3118, 3159, 3955,
@@ -192,10 +192,6 @@ export function toWriteState(error: unknown): UnwritableState {
   if (fault === 'race' || fault === 'duplicate') return 'locked';
   if (fault === 'moved' || fault === 'unknown') return isStatementRefused(error) ? 'read_only' : 'away';
   return fault;
-}
-
-export function createPoolClosedError(): DatabaseError {
-  return new DatabaseError('away', Object.assign(new Error('the pool is closed'), { code: 'POOL_CLOSED' }));
 }
 
 /** Maximum time for which work is retried. */

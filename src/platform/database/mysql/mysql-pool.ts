@@ -6,7 +6,6 @@ import {
   isConnectionLimit,
   isStatementRefused,
   isServerWide,
-  createPoolClosedError,
   toDatabaseError,
 } from '../engine/database-error.js';
 import type { ConnectionUsage } from '../engine/sql.js';
@@ -35,6 +34,8 @@ const POLL_MILLIS = 1000;
  */
 const RETURN_POLLS = 30;
 const HANG_MILLIS = 5000;
+
+const createClosedError = () => new DatabaseError('away', new Error('the pool is closed'));
 
 /** The period in which the pool uses one server. */
 interface ServerUse {
@@ -123,7 +124,7 @@ export class MysqlPool {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.rejectWaiters(createPoolClosedError());
+    this.rejectWaiters(createClosedError());
     if (this.currentUse?.watched) breakConnection(this.currentUse.watched.connection, 'the pool is closed');
     this.currentUse = undefined;
     await Promise.all([...this.serverUses.keys()].map((connection) => endConnection(connection)));
@@ -132,7 +133,7 @@ export class MysqlPool {
   private requestConnection(waiter: Waiter): void {
     const { currentUse: use } = this;
     if (!this.waiters.has(waiter)) return;
-    if (this.isClosed) this.rejectWaiters(createPoolClosedError());
+    if (this.isClosed) this.rejectWaiters(createClosedError());
     else if (use)
       use.pool.getConnection((error: Error | null, connection) => {
         if (error) this.retryOrRejectWaiters(use, waiter, toConnectError(error));
