@@ -1,3 +1,4 @@
+import { getOrCreate } from './maps.js';
 import { foldSpellings, toNormalForm, truncate } from './text.js';
 
 const MAX_WORD = 255;
@@ -36,10 +37,9 @@ export function weighWords(fields: readonly FieldWords[]): WeightedWord[] {
   const found = new Map<string, WeightedWord>();
   for (const [words, weight, hidden = false] of fields)
     for (const word of words) {
-      const row = found.get(word) ?? { word, weight: 0, public_weight: 0 };
+      const row = getOrCreate(found, word, () => ({ word, weight: 0, public_weight: 0 }));
       row.weight = Math.max(row.weight, weight);
       row.public_weight = Math.max(row.public_weight, hidden ? 0 : weight);
-      found.set(word, row);
     }
   return [...found.values()];
 }

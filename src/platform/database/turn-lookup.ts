@@ -1,4 +1,5 @@
-import { type Sql, selectWhereIn } from './engine/sql.js';
+import { getOrCreate } from '../common/maps.js';
+import { type Sql, chunkValues, selectWhereIn } from './engine/sql.js';
 
 /** Maximum number of keys in a statement. */
 const MAX_KEYS = 64;
@@ -25,16 +26,13 @@ export class TurnLookup<T extends object> {
   /** Finds the row with this key. Look-ups of the same key in one turn return the same object. */
   find(key: string): Promise<T | undefined> {
     if (this.pending.size === 0) setImmediate(this.send);
-    const waiting = this.pending.get(key) ?? Promise.withResolvers<T | undefined>();
-    this.pending.set(key, waiting);
-    return waiting.promise;
+    return getOrCreate(this.pending, key, () => Promise.withResolvers<T | undefined>()).promise;
   }
 
   private readonly send = (): void => {
     const lookups = [...this.pending];
     this.pending.clear();
-    for (let from = 0; from < lookups.length; from += MAX_KEYS)
-      void this.load(new Map(lookups.slice(from, from + MAX_KEYS)));
+    for (const part of chunkValues(lookups, MAX_KEYS)) void this.load(new Map(part));
   };
 
   private async load(lookups: ReadonlyMap<string, Resolvers<T>>): Promise<void> {
