@@ -53,8 +53,7 @@ export function createOrderedUuids(count: number): string[] {
   const bytes = Buffer.from(parse(first));
   const sequence = ((bytes.readUInt16BE(6) & 0xfff) << 20) | ((bytes.readUInt32BE(8) >>> 10) & 0xfffff);
   const random = randomBytes(16);
-  const following = Array.from({ length: Math.max(0, count - 1) }, (_, index) =>
-    uuidv7({ msecs, random, seq: sequence + 1 + index }),
+  return Array.from({ length: count }, (_, index) =>
+    index === 0 ? first : uuidv7({ msecs, random, seq: sequence + index }),
   );
-  return [first, ...following].slice(0, count);
 }
