@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { WorkerPrograms } from '../config/config.module.js';
 import { Env } from '../config/env.js';
-import { EntityTags, createEntityTags } from '../http/entity-tags.js';
+import { EntityTags } from '../http/entity-tags.js';
 import { DATABASE, type Database, openDatabase } from './engine/database.js';
 import { Installation, readInstallation } from './installation/installation.service.js';
 import { Leases } from './leases/leases.service.js';
@@ -25,7 +25,8 @@ export class DatabaseModule implements OnApplicationShutdown {
         openDatabase(env, { lock, reader }),
     };
     const installation = { provide: Installation, inject: [DATABASE], useFactory: readInstallation };
-    const tags = { provide: EntityTags, inject: [Installation], useFactory: createEntityTags };
+    const createTags = ({ epoch }: Installation) => new EntityTags(epoch);
+    const tags = { provide: EntityTags, inject: [Installation], useFactory: createTags };
     const writeLock = { provide: WriteLock, useValue: lock };
     return {
       module: DatabaseModule,

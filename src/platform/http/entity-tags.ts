@@ -40,8 +40,6 @@ export class EntityTags {
   }
 }
 
-export const createEntityTags = ({ epoch }: { epoch: number }): EntityTags => new EntityTags(epoch);
-
 /**
  * Sets the ETag of the response to a GET, and the status 304 if the client already has this response. Compares ETags
  * weakly (RFC 9110, section 13.1.2).
