@@ -118,7 +118,9 @@ export function createSecurityHeaders(https: boolean): Preparation {
 function computeHeaders(options: Parameters<typeof helmet>[0]): [string, string][] {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
-  helmet(options)(request, response, () => undefined);
+  helmet(options)(request, response, (error?: unknown) => {
+    if (error instanceof Error) throw error;
+  });
   return Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]);
 }
 
