@@ -5,7 +5,6 @@ import {
   type ScimObject,
   type ScimValue,
   buildResource,
-  getMember,
   objectsOf,
 } from './attribute.js';
 
@@ -74,20 +73,12 @@ export class Projection {
     const remaining = attribute.subAttributes.filter(
       (sub) => (requested === 'all' || requested.has(sub)) && (excluded === 'all' || !excluded.has(sub)),
     );
+    const names = new Set(remaining.map(({ name }) => name));
     const objects = objectsOf(value)
-      .map((element) => pickMembers(element, remaining))
+      .map((element) => Object.fromEntries(Object.entries(element).filter(([name]) => names.has(name))))
       .filter((element) => Object.keys(element).length > 0);
     return attribute.multiValued && objects.length > 0 ? objects : objects[0];
   }
-}
-
-function pickMembers(object: ScimObject, subs: readonly Attribute[]): ScimObject {
-  const picked: Record<string, ScimValue> = {};
-  for (const { name } of subs) {
-    const part = getMember(object, name);
-    if (part !== undefined) picked[name] = part;
-  }
-  return picked;
 }
 
 /**
@@ -102,7 +93,8 @@ function readNames(parameter: unknown, name: string, description: ResourceDescri
     throw new ProblemError('invalid_value', `${name} may have at most ${MAX_NAMES_LENGTH} characters.`);
   const names = texts.flatMap((text) => {
     if (typeof text !== 'string') throw new ProblemError('invalid_value', `${name} must be a list of names.`);
-    return splitNames(text);
+    const withoutFilters = text.replace(/\[[^\]]*\]?/g, '');
+    return withoutFilters.split(',').flatMap((each) => each.trim() || []);
   });
   return names.length > 0 ? resolveNames(names, description) : undefined;
 }
@@ -118,15 +110,4 @@ function resolveNames(names: readonly string[], description: ResourceDescription
     else if (known !== 'all') named.set(path.attribute, (known ?? new Set()).add(path.sub));
   }
   return named;
-}
-
-function splitNames(text: string): string[] {
-  let depth = 0;
-  let outside = '';
-  for (const char of text) {
-    if (char === '[') depth++;
-    else if (char === ']') depth = Math.max(0, depth - 1);
-    else if (depth === 0) outside += char;
-  }
-  return outside.split(',').flatMap((name) => name.trim() || []);
 }
