@@ -85,7 +85,7 @@ export class PlanBuilder {
     await this.addConstraints(planned, true);
     for (const { row, before } of planned)
       if (row.outcome !== 'unchanged' && before?.manager_uuid)
-        this.setRules.addReport(row.line, before.manager_uuid);
+        this.setRules.managers.addReport(row.line, before.manager_uuid);
     await this.add(planned, new Set(), (this.tally.rows + planned.length) / Math.max(1, total));
   }
 
@@ -137,7 +137,7 @@ export class PlanBuilder {
     }
     for await (const users of toBatches([...this.cycleCandidates]))
       for (const [user, manager] of await this.directory.findManagers(users))
-        setRules.addExistingManager(user, manager);
+        setRules.managers.addExistingManager(user, manager);
     for (const { line, externalId } of this.adoptedManagers)
       setRules.addManagerDependency(line, this.externalIds.findLine(externalId));
     const webmasters = setRules.hasWebmasterLosses ? await this.directory.count('webmasters') : 0;

@@ -112,7 +112,10 @@ export class ManagerGraph {
     }
   }
 
-  /** Records that the user of a change reports to `manager` before the change. */
+  /**
+   * Records that the user of a change reports to `manager` before the change. A deletion of this manager then waits for
+   * the change.
+   */
   addReport(change: number, manager: string): void {
     this.reports.push(change);
     this.formerManagers.push(this.getNode(manager));

@@ -105,7 +105,11 @@ const IDENTIFIER_TAG = 2;
  */
 export class SetValidator {
   private readonly identifiers = new IdentifierChanges();
-  private readonly managers = new ManagerGraph();
+  /**
+   * The managers after all changes. Before `validate`, add each existing user who becomes a manager, and all direct and
+   * indirect managers of this user.
+   */
+  readonly managers = new ManagerGraph();
   /** Maps each change that removes an active Webmaster to the cause. */
   private readonly webmasterLosses = new Map<number, WebmasterLoss>();
   private readonly webmasterGains: number[] = [];
@@ -143,19 +147,6 @@ export class SetValidator {
     return this.identifiers
       .listAssignments(identifier)
       .some((one) => one !== change && !this.failed.has(one));
-  }
-
-  /**
-   * Adds an existing user and the user's current manager. Call it for each user who becomes a manager, and for all
-   * direct and indirect managers of this user.
-   */
-  addExistingManager(user: string, manager: string | null): void {
-    this.managers.addExistingManager(user, manager);
-  }
-
-  /** Makes the deletion of a manager wait for the change of a user who reports to this manager. */
-  addReport(change: number, manager: string): void {
-    this.managers.addReport(change, manager);
   }
 
   /** Makes a change depend on `linker`, the change that assigns the external id to its manager. */

@@ -205,7 +205,7 @@ export class UserWriter {
       });
       for (const constraint of constraints) set.add(constraint, owners);
       for (const change of withdrawn) set.markFailed(change);
-      for (const [user, manager] of managers) set.addExistingManager(user, manager);
+      for (const [user, manager] of managers) set.managers.addExistingManager(user, manager);
       return set.validate(webmasters);
     };
     const stale = states.flatMap((state, index) => (isStale(state.change, state) ? [index + 1] : []));

@@ -48,7 +48,7 @@ function createValidator(changes: readonly Change[], world: World): SetValidator
     validator.add(constraint, owners);
   });
   for (const [user, manager] of Object.entries(world.managers ?? {}))
-    validator.addExistingManager(user, manager);
+    validator.managers.addExistingManager(user, manager);
   return validator;
 }
 
