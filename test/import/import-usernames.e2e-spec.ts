@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UniqueUsernames } from '../../src/import/plan/unique-usernames.js';
-import type { Owner } from '../../src/users/search/user-directory.service.js';
+import type { Owner } from '../../src/users/set-rules/identifier-changes.js';
 import { setUpApp } from '../support/app/app.js';
 import { update, writeUsers } from '../support/app/deletion.js';
 import { create } from '../support/data/factories.js';

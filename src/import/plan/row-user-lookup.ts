@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../platform/common/uuid.js';
-import { type Owner, UserDirectory } from '../../users/search/user-directory.service.js';
+import { UserDirectory } from '../../users/search/user-directory.service.js';
 import { toExactKey, toLoginIdentifier, toLoginKey } from '../../users/model/comparison-keys.js';
 import type { User } from '../../users/model/user.js';
 import { ManagerKeys } from './manager-keys.js';
@@ -8,6 +8,7 @@ import { type RowKeys, type FileRow, readKeys, readRow } from '../file/file-row.
 import { RunFiles } from '../file/run-files.js';
 import type { CsvRecord } from '../file/record-parser.js';
 import { type ImportRun, userScopeOf } from '../runs/import-run.js';
+import type { Owner } from '../../users/set-rules/identifier-changes.js';
 import { TextNumbers } from '../../users/set-rules/number-collections.js';
 import { canManage } from './row-rules.js';
 import { ROWS_AT_ONCE } from './plan-builder.js';

@@ -1,7 +1,7 @@
 import { truncate } from '../../platform/common/text.js';
-import { toLoginIdentifier, toLoginKey } from '../../users/model/comparison-keys.js';
+import { toLoginIdentifier, toLoginKey, toOwnerHash } from '../../users/model/comparison-keys.js';
 import { MAX } from '../../users/model/formats.js';
-import { type UserDirectory, toOwnerHash } from '../../users/search/user-directory.service.js';
+import type { UserDirectory } from '../../users/search/user-directory.service.js';
 import { IntList, TextNumbers } from '../../users/set-rules/number-collections.js';
 import { isUnique, parseTemplate } from '../mapping/template.js';
 import { findColumn } from '../file/columns.js';

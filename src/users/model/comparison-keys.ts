@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../platform/common/secrets.js';
 import { foldCase, foldText, toNormalForm, truncate } from '../../platform/common/text.js';
 
 /** Maximum length of a comparison key and of the columns that store such keys, in characters. */
@@ -31,6 +31,10 @@ export function toExactKey(text: string): string {
   return hashLongKey(toNormalForm(text, 'NFC').trim());
 }
 
+/** Returns the hash by which the last owner of a username is recognized, or an empty string for no external id. */
+export const toOwnerHash = (externalId: string): string =>
+  externalId.trim() === '' ? '' : sha256(toExactKey(externalId));
+
 export function toNameSortKey(text: string): string {
   return truncate(foldText(text), MAX_KEY);
 }
@@ -40,7 +44,7 @@ export function toNameSortKey(text: string): string {
  * `ffi`.
  */
 function hashLongKey(key: string): string {
-  return key.length <= MAX_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+  return key.length <= MAX_KEY ? key : `sha256:${sha256(key)}`;
 }
 
 /** A value that only one user may have, and the field that contains it. */

@@ -12,11 +12,9 @@ import type { Owner } from '../set-rules/identifier-changes.js';
 import { toRestoredUsers } from '../writer/change-set.js';
 import { DeletedUsersRepository } from '../writer/deleted-users.repository.js';
 import { type CounterName, UserCounts } from '../writer/user-counts.service.js';
-import { ReleasedUsernames, toOwnerHash } from '../writer/released-usernames.repository.js';
+import { ReleasedUsernames } from '../writer/released-usernames.repository.js';
 import { UserWriteRepository } from '../writer/user-write.repository.js';
 import type { UserScope } from './user-scope.js';
-
-export { type Owner, toOwnerHash };
 
 export interface ManagedUser extends Pick<
   UserEntity,

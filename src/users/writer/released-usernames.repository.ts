@@ -3,7 +3,7 @@ import { sha256 } from '../../platform/common/secrets.js';
 import { type DbTime, DAY_SECONDS, addSeconds, now } from '../../platform/common/time.js';
 import { DATABASE, type Database } from '../../platform/database/engine/database.js';
 import { type Sql, deleteRows, selectWhereIn, upsertRows } from '../../platform/database/engine/sql.js';
-import { toExactKey, toLoginKey } from '../model/comparison-keys.js';
+import { toLoginKey, toOwnerHash } from '../model/comparison-keys.js';
 import type { User } from '../model/user.js';
 import { ReleasedUsernameEntity } from '../model/user-lookups.entity.js';
 
@@ -15,10 +15,6 @@ const PURGE_BATCH_SIZE = 500;
 const computeOldestTime = (): DbTime => addSeconds(now(), -RESERVED_DAYS * DAY_SECONDS);
 
 const toUsernameHash = (username: string): string => sha256(toLoginKey(username));
-
-/** Returns the hash by which the last owner of a username is recognized, or an empty string for no external id. */
-export const toOwnerHash = (externalId: string): string =>
-  externalId.trim() === '' ? '' : sha256(toExactKey(externalId));
 
 /**
  * Stores released usernames. They are hashed, because a user may be erased while the username is
