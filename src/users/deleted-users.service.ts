@@ -60,8 +60,7 @@ export class DeletedUsers {
    * @throws ProblemError `not_found`, or a conflict if another user has taken one of the identifiers.
    */
   async restore(uuid: string, caller: Caller): Promise<User> {
-    const restored = { kind: 'restore', uuid } as const;
-    return this.users.write({ ...restored, buildChange: () => ({ ...restored, patch: {} }) }, caller);
+    return this.users.write({ kind: 'restore', uuid, buildChange: () => ({ patch: {} }) }, caller);
   }
 
   /**

@@ -13,7 +13,7 @@ import {
 import type { CheckedInput } from '../platform/input/read-input.js';
 import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
-import type { Sql } from '../platform/database/engine/sql.js';
+import type { Versions } from '../platform/http/entity-tags.js';
 import { type Login, LoginThrottle } from '../sessions/login-throttle.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { toLoginKey } from './model/comparison-keys.js';
@@ -33,7 +33,7 @@ import {
 import { SELF_BLOCK, createFailure, toFailureProblem } from './rules/failure.js';
 import { UserSettings } from './rules/user-settings.js';
 import { presentUser } from './user.view.js';
-import { type PendingChange, type UserChange, createDeletion } from './writer/change-set.js';
+import { type PendingChange, createDeletion } from './writer/change-set.js';
 import { UserChangeQueue } from './writer/user-change-queue.service.js';
 import { UserRecords } from './search/user-records.service.js';
 
@@ -64,9 +64,9 @@ export class UsersService {
     const change = validateChange<WritableUserInput>(createEmptyUser('', now()), input, this.settings);
     await this.assertValid(undefined, change, caller);
     const patch = toPatch(change.input, await this.newPasswords.hash(change.input, caller));
-    const created = { kind: 'create', uuid: uuidv7() } as const;
-    await this.write({ ...created, buildChange: () => ({ ...created, patch }) }, caller);
-    return created.uuid;
+    const uuid = uuidv7();
+    await this.write({ kind: 'create', uuid, buildChange: () => ({ patch }) }, caller);
+    return uuid;
   }
 
   /**
@@ -78,12 +78,12 @@ export class UsersService {
     uuid: string,
     input: CheckedInput<ChangedUserInput>,
     caller: Caller,
-    ifVersions?: readonly number[],
+    ifVersions: Versions,
   ): Promise<User> {
     assertOnlyPassword(input.value, caller.actor);
     const password =
       input.value.password === undefined ? undefined : await this.preparePassword(uuid, input, caller);
-    const buildChange = (_: Sql, found: User | undefined): UserChange => {
+    const buildChange: PendingChange['buildChange'] = (_, found) => {
       const user = assertVisible(found, uuid, caller);
       if (password?.proven && hasLostProof(user, password.proven)) throw createValidationError([WRONG_PROOF]);
       const change = this.validate(user, input, caller);
@@ -92,18 +92,15 @@ export class UsersService {
       const patch = toPatch(change.input, password?.hash);
       if (password?.hash && !isSelf(caller.actor, uuid))
         patch.password_change_required = input.value.password_change_required === true;
-      const versions = ifVersions && { ifVersions };
-      return { kind: 'update', uuid, patch, locked: user, ...versions };
+      return { patch, locked: user, ifVersions };
     };
     return this.write({ kind: 'update', uuid, buildChange }, caller);
   }
 
   /** Deletes a user, who can be restored for a time (ADR 23). @param ifVersions versions that `If-Match` allows. */
-  async delete(uuid: string, caller: Caller, ifVersions?: readonly number[]): Promise<void> {
-    await this.write(
-      createDeletion(uuid, (user) => assertVisible(user, uuid, caller), ifVersions),
-      caller,
-    );
+  async delete(uuid: string, caller: Caller, ifVersions: Versions): Promise<void> {
+    const deletion = createDeletion(uuid, (user) => assertVisible(user, uuid, caller), ifVersions);
+    await this.write(deletion, caller);
   }
 
   /**
@@ -116,9 +113,8 @@ export class UsersService {
     await this.get(uuid, caller);
     const { password, hash } = await this.newPasswords.generate(caller);
     const patch = { password_hash: hash, password_change_required: mustChange };
-    const buildChange = (_: Sql, user: User | undefined): UserChange => {
-      const locked = assertVisible(user, uuid, caller);
-      return { kind: 'update', uuid, patch, locked };
+    const buildChange: PendingChange['buildChange'] = (_, user) => {
+      return { patch, locked: assertVisible(user, uuid, caller) };
     };
     await this.write({ kind: 'update', uuid, buildChange }, caller);
     return password;

@@ -8,7 +8,7 @@ import { BATCH_TARGETS, BatchSizer, TransactionRunner } from '../../platform/dat
 import type { Sql } from '../../platform/database/engine/sql.js';
 import { WriteLock } from '../../platform/database/sqlite/write-lock.js';
 import type { User } from '../../users/model/user.js';
-import type { UserChange, ChangeOutcome } from '../../users/writer/change-set.js';
+import { type UserChange, type ChangeOutcome, completeChange } from '../../users/writer/change-set.js';
 import { UserWriter } from '../../users/writer/user-writer.service.js';
 import { ScimUserChanges } from '../users/scim-user-changes.service.js';
 import { toScimProblem } from '../users/scim-users.service.js';
@@ -275,8 +275,8 @@ export class BulkSets {
       if (slice.isOver) await slice.startNext();
       const user = users.get(item.id);
       try {
-        const change = await item.change?.buildChange(tx, user, createdIds);
-        if (!change) continue;
+        if (!item.change) continue;
+        const change = await completeChange(item.change, tx, user, createdIds);
         changes.push({ item, change });
         set.recordChange(item, change, user);
       } catch (error) {

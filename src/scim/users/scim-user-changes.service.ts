@@ -74,7 +74,7 @@ export class ScimUserChanges {
     const password_hash = await this.hashPassword(change, caller);
     const buildChange: PendingChange['buildChange'] = async (tx, _, added) => {
       const patch = await this.buildPatch(tx, change, password_hash, caller, added);
-      return { kind: 'create', uuid, patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
+      return { patch: { ...patch, managed_by: MANAGED_BY_SCIM } };
     };
     return { kind: 'create', uuid, buildChange };
   }
@@ -140,8 +140,7 @@ export class ScimUserChanges {
       // A user whom an import blocked as missing has no data set until the user is active again.
       const isFree = user.managed_by === null && (user.blocked_by === null || patch.status === 'Active');
       if (isFree && Object.keys(patch).length > 0) patch.managed_by = MANAGED_BY_SCIM;
-      const update = { kind: 'update', uuid, patch, locked: user, byProvider: true } as const;
-      return { ...update, ...(ifVersions && { ifVersions }) };
+      return { patch, locked: user, byProvider: true, ifVersions };
     };
     return { kind: 'update', uuid, buildChange };
   }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../access/actor.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
+import type { Versions } from '../../platform/http/entity-tags.js';
 import { Changes } from '../../platform/common/field-changes.js';
 import { type User, diffUsers, toUserRow, toValueRows, toWordRows } from '../model/user.js';
 import { type UserPatch, createEmptyUser, applyPatch } from '../rules/user-rules.js';
@@ -19,7 +20,7 @@ export interface UserChange {
    * Versions that the user may have. If the user has another version, the change fails. For a restore, the versions after
    * the restore.
    */
-  ifVersions?: readonly number[];
+  ifVersions?: Versions;
   /** True for changes by an identity provider, which needs the scope `webmasters` only for the protected fields. */
   byProvider?: boolean;
   /** The new user, if already prepared before the transaction. */
@@ -33,7 +34,7 @@ export interface PendingChange {
   kind: UserChange['kind'];
   uuid: string;
   /**
-   * Builds the change. It may run again, because a transaction may be retried.
+   * Builds the rest of the change. It may run again, because a transaction may be retried.
    * @param user the locked user, or undefined for a new, restored or missing user.
    * @param added ids of the users that the same set of changes creates.
    * @throws ProblemError if the change is invalid for this user.
@@ -42,17 +43,28 @@ export interface PendingChange {
     tx: Sql,
     user: User | undefined,
     added?: ReadonlySet<string>,
-  ) => UserChange | Promise<UserChange>;
+  ) => ChangeDetails | Promise<ChangeDetails>;
+}
+
+type ChangeDetails = Omit<UserChange, 'kind' | 'uuid'>;
+
+export async function completeChange(
+  { kind, uuid, buildChange }: PendingChange,
+  ...input: Parameters<PendingChange['buildChange']>
+): Promise<UserChange> {
+  return { kind, uuid, ...(await buildChange(...input)) };
 }
 
 /** Creates the deletion of a user. @param assertVisible throws if the user is missing or hidden from the caller. */
 export function createDeletion(
   uuid: string,
   assertVisible: (user: User | undefined) => User,
-  ifVersions?: readonly number[],
+  ifVersions: Versions,
 ): PendingChange {
-  const deletion = { kind: 'delete', uuid, patch: {}, ...(ifVersions && { ifVersions }) } as const;
-  return { kind: 'delete', uuid, buildChange: (_, user) => ({ ...deletion, locked: assertVisible(user) }) };
+  const buildChange: PendingChange['buildChange'] = (_, user) => {
+    return { patch: {}, ifVersions, locked: assertVisible(user) };
+  };
+  return { kind: 'delete', uuid, buildChange };
 }
 
 /** A change and the caller that is responsible for it. */

@@ -10,7 +10,7 @@ import {
 } from '../../platform/database/transaction-runner.js';
 import type { User } from '../model/user.js';
 import { DEPENDENT_CHANGE, type Failure, toFailureProblem } from '../rules/failure.js';
-import type { CallerChange, PendingChange } from './change-set.js';
+import { type CallerChange, type PendingChange, completeChange } from './change-set.js';
 import { UserWriter } from './user-writer.service.js';
 
 /** Converts the failures of a change to the error of its request. */
@@ -197,7 +197,7 @@ export class UserChangeQueue {
         continue;
       }
       try {
-        const complete = await change.buildChange(tx, user);
+        const complete = await completeChange(change, tx, user);
         built.set(submission, { change: complete, caller });
         characters += JSON.stringify(complete.patch).length;
       } catch (error) {
@@ -232,7 +232,7 @@ export class UserChangeQueue {
 
   private async applyAlone(tx: Sql, { change, caller, toError }: SubmittedChange): Promise<User> {
     const users = isUpdate(change) ? await this.writer.lock(tx, [change.uuid]) : undefined;
-    const built = await change.buildChange(tx, users?.get(change.uuid));
+    const built = await completeChange(change, tx, users?.get(change.uuid));
     const [outcome] = await this.writer.apply(tx, [built], caller);
     if (!outcome) throw new Error('The writer returned no outcome for the change.');
     if (outcome.outcome === 'error') throw toError(outcome.failures);
