@@ -1,5 +1,5 @@
 import type { FieldChange } from '../platform/common/field-changes.js';
-import { fromJson, toJson } from '../platform/common/json.js';
+import { fromJson, isEmptyValue, toJson } from '../platform/common/json.js';
 import { toLoginKey } from '../users/model/comparison-keys.js';
 import type { GroupEntity } from './group.entity.js';
 
@@ -42,5 +42,5 @@ export function diffGroups(before: Group | undefined, after: Group | undefined):
 
 function valueOf(group: Group | undefined, field: (typeof FIELDS)[number]): unknown {
   const value = group?.[field];
-  return value === undefined || value.length === 0 ? null : value;
+  return isEmptyValue(value) ? null : value;
 }

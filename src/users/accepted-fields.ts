@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Request, Response } from 'express';
 import { ProblemError } from '../platform/common/errors.js';
 import { fieldsOf } from '../platform/common/fields.js';
-import { type JsonObject, isObject } from '../platform/common/json.js';
+import { type JsonObject, isEmptyValue, isObject } from '../platform/common/json.js';
 import { foldCase } from '../platform/common/text.js';
 import { describeHeader } from '../platform/openapi/shared-schemas.js';
 import { Metrics } from '../platform/telemetry/metrics.js';
@@ -59,10 +59,9 @@ function splitFields(body: JsonObject): { known: JsonObject; ignored: string[] }
   const { social_media: links } = known;
   if (!isObject(links)) return { known, ignored };
   const knownLinks = filterKnown(links, KNOWN_NETWORKS, 'social_media.');
-  const isCleared = Object.keys(links).length === 0;
   // Removes `social_media` if the request contains only unknown networks, because an empty object would delete all
   // networks.
-  if (knownLinks.length > 0 || isCleared) known['social_media'] = Object.fromEntries(knownLinks);
+  if (knownLinks.length > 0 || isEmptyValue(links)) known['social_media'] = Object.fromEntries(knownLinks);
   else delete known['social_media'];
   return { known, ignored };
 }
@@ -120,10 +119,8 @@ function isUnchanged(sent: unknown, shown: unknown): boolean {
 }
 
 function toComparedValue(value: unknown): unknown {
-  if (value === '') return null;
-  if (Array.isArray(value)) return value.length === 0 ? null : value.map(foldRoleCase).toSorted();
-  if (isObject(value)) return Object.keys(value).length === 0 ? null : value;
-  return value ?? null;
+  if (isEmptyValue(value)) return null;
+  return Array.isArray(value) ? value.map(foldRoleCase).toSorted() : value;
 }
 
 const foldRoleCase = (role: unknown): unknown => (typeof role === 'string' ? foldCase(role) : role);

@@ -4,6 +4,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns true for null, undefined, an empty string, an empty list and an empty object. */
+export function isEmptyValue(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return (value ?? '') === '';
+}
+
 /** JSON text in a column. `T` is the type of its parsed value. */
 export type JsonText<T> = string & { readonly json: T };
 

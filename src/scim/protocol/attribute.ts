@@ -1,3 +1,4 @@
+import { isEmptyValue } from '../../platform/common/json.js';
 import { foldCase, toNormalForm } from '../../platform/common/text.js';
 import { isUuid } from '../../platform/common/uuid.js';
 import { toFullLoginKey } from '../../users/model/comparison-keys.js';
@@ -28,8 +29,7 @@ export function omitMember(object: ScimObject, name: string): ScimObject {
 
 /** Returns a copy of the object with the member set to the value. Removes the member if the value is empty. */
 export function setMember(object: ScimObject, name: string, value: ScimValue | undefined): ScimObject {
-  const isNothing = value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
-  return isNothing ? omitMember(object, name) : { ...object, [name]: value };
+  return value === undefined || isEmptyValue(value) ? omitMember(object, name) : { ...object, [name]: value };
 }
 
 /** Returns the elements of a list. A single value counts as a list with one element, and undefined as an empty list. */

@@ -1,3 +1,4 @@
+import { isEmptyValue } from '../../platform/common/json.js';
 import { compareCodePoints } from '../../platform/common/text.js';
 import {
   type Attribute,
@@ -77,7 +78,8 @@ function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObj
     case 'compare':
     case 'present': {
       const values = readValues(filter.path);
-      const holds = filter.kind === 'compare' ? buildComparer(filter) : isPresent;
+      const holds =
+        filter.kind === 'compare' ? buildComparer(filter) : (value: ScimValue) => !isEmptyValue(value);
       return (holder) => values(holder).some(holds);
     }
   }
@@ -86,10 +88,6 @@ function compileFilter(filter: Filter, readValues: ReadValues): (holder: ScimObj
 function listSubValues(element: ScimValue, sub: Attribute): ScimValue[] {
   const value = isScimObject(element) ? getMember(element, sub.name) : undefined;
   return value === undefined ? [] : [value];
-}
-
-function isPresent(value: ScimValue): boolean {
-  return typeof value === 'object' ? Object.keys(value).length > 0 : value !== '';
 }
 
 type Comparable = string | number | boolean;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, isObject } from '../../platform/common/json.js';
+import { type JsonObject, isEmptyValue, isObject } from '../../platform/common/json.js';
 import { toIso } from '../../platform/common/time.js';
 import type { NamedGroup } from '../../groups/group.js';
 import type { User } from '../../users/model/user.js';
@@ -343,12 +343,5 @@ function valueOf({ field, key, list, converter }: Mapping, user: User, base: str
 type Draft = Record<string, ScimValue>;
 
 function setUnlessEmpty(draft: Draft, name: string, value: ScimValue | undefined): void {
-  if (value === undefined || value === '' || (typeof value === 'object' && isEmptyObject(value))) return;
-  draft[name] = value;
-}
-
-function isEmptyObject(value: object): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  for (const name in value) if (Object.hasOwn(value, name)) return false;
-  return true;
+  if (value !== undefined && !isEmptyValue(value)) draft[name] = value;
 }

@@ -1,5 +1,5 @@
 import type { FieldChange } from '../../platform/common/field-changes.js';
-import { type JsonText, fromJson, isObject, toJson } from '../../platform/common/json.js';
+import { type JsonText, fromJson, isEmptyValue, isObject, toJson } from '../../platform/common/json.js';
 import { addSeconds, now } from '../../platform/common/time.js';
 import {
   type FieldWords,
@@ -90,7 +90,7 @@ export function toUserRow(user: User): UserEntity {
     authname: toJsonOrNull(user.authname),
     social_media: toJsonOrNull(user.social_media),
     attributes: toJsonOrNull(user.attributes),
-    group_roles: user.group_roles.length === 0 ? null : toJson(user.group_roles),
+    group_roles: toJsonOrNull(user.group_roles),
     hide_email: Number(user.hide_email),
     hide_phone_numbers: Number(user.hide_phone_numbers),
     password_change_required: Number(user.password_change_required),
@@ -98,7 +98,7 @@ export function toUserRow(user: User): UserEntity {
 }
 
 function toJsonOrNull<T extends object>(value: T): JsonText<T> | null {
-  return Object.keys(value).length === 0 ? null : toJson(value);
+  return isEmptyValue(value) ? null : toJson(value);
 }
 
 /**
@@ -114,7 +114,7 @@ export function diffUsers(before: User | undefined, after: User): FieldChange[] 
   const changes: FieldChange[] = [];
   for (const field of CHANGEABLE) {
     const value = after[field];
-    if (isEqual(before ? before[field] : emptyValueOf(value), value)) continue;
+    if (before ? isEqual(before[field], value) : value === false || isEmptyValue(value)) continue;
     if (field === 'password_hash') changes.push({ field: 'password' });
     else if (field === 'attributes')
       changes.push(...diffAttributes(before?.attributes ?? {}, after.attributes));
@@ -151,13 +151,6 @@ function sortKeys(value: unknown): unknown {
   return Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => [name, sortKeys(member)]);
-}
-
-function emptyValueOf(value: unknown): unknown {
-  if (typeof value === 'string') return '';
-  if (typeof value === 'boolean') return false;
-  if (Array.isArray(value)) return [];
-  return typeof value === 'object' && value !== null ? {} : null;
 }
 
 /** Attributes by which identity providers search for users, stored in the look-up table `user_values`. */

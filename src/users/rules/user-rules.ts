@@ -1,5 +1,6 @@
 import { EXTERNAL_USER, ORGANISATIONAL_USER, type RoleCatalogue, WEBMASTER } from '../../access/roles.js';
 import type { FieldError } from '../../platform/common/errors.js';
+import { isEmptyValue } from '../../platform/common/json.js';
 import type { CheckedInput } from '../../platform/input/read-input.js';
 import { type Attributes, MAX_ITEMS, hasTopLevelDomain } from '../model/formats.js';
 import { EMPTY_USER, type User, diffUsers, rolesOf } from '../model/user.js';
@@ -81,9 +82,9 @@ function mergeObjects<T>(
   current: Readonly<Record<string, T>>,
   sent: Readonly<Record<string, T>>,
 ): Record<string, T> {
-  const isSet = (value: unknown): boolean =>
-    value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries({ ...current, ...sent }).filter(([, value]) => isSet(value)));
+  return Object.fromEntries(
+    Object.entries({ ...current, ...sent }).filter(([, value]) => !isEmptyValue(value)),
+  );
 }
 
 /**
