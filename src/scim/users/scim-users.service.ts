@@ -3,7 +3,7 @@ import type { Caller } from '../../access/actor.js';
 import { GroupMembers } from '../../groups/group-members.service.js';
 import { ProblemError } from '../../platform/common/errors.js';
 import type { Sql } from '../../platform/database/engine/sql.js';
-import { type Failure, getTakenErrorCode, toFailureProblem } from '../../users/rules/failure.js';
+import { type Failure, toFailureProblem } from '../../users/rules/failure.js';
 import type { PendingChange } from '../../users/writer/change-set.js';
 import { UserChangeQueue } from '../../users/writer/user-change-queue.service.js';
 import type { User } from '../../users/model/user.js';
@@ -62,10 +62,5 @@ export class ScimUsers {
   }
 }
 
-export function toScimProblem(failures: readonly Failure[]): ProblemError {
-  const toScimFailure = (failure: Failure): Failure =>
-    failure.code === 'duplicate'
-      ? { ...failure, code: getTakenErrorCode(failure.field), field: scimNameOf(failure.field) }
-      : { ...failure, field: scimNameOf(failure.field) };
-  return toFailureProblem(failures.map(toScimFailure));
-}
+export const toScimProblem = (failures: readonly Failure[]): ProblemError =>
+  toFailureProblem(failures, scimNameOf);

@@ -60,14 +60,21 @@ export const toWebmasterFailure = (cause: 'status' | 'roles' | 'deleted'): Failu
     ? createFailure('', 'last_webmaster', 'The last active Webmaster cannot be deleted')
     : createFailure(cause, 'last_webmaster', 'cannot change while this user is the last active Webmaster');
 
-/** Converts the failures of one change to a ProblemError (interface §7). */
-export function toFailureProblem(failures: readonly Failure[]): ProblemError {
-  const invalid = failures.filter((failure): failure is FieldError => isFieldCode(failure.code));
+/**
+ * Converts the failures of one change to a ProblemError (interface §7).
+ * @param nameOf returns the name of a field for the client.
+ */
+export function toFailureProblem(
+  failures: readonly Failure[],
+  nameOf = (field: string): string => field,
+): ProblemError {
+  const named = failures.map((failure) => ({ ...failure, field: nameOf(failure.field) }));
+  const invalid = named.filter((failure): failure is FieldError => isFieldCode(failure.code));
   if (invalid.length > 0) return createValidationError(invalid);
-  const conflicts = failures.flatMap(({ field, uuid }): Conflict[] => (uuid ? [{ field, uuid }] : []));
+  const conflicts = named.flatMap(({ field, uuid }): Conflict[] => (uuid ? [{ field, uuid }] : []));
   const [first] = failures;
   if (!first) throw new Error('a problem needs at least one failure');
-  const detail = failures.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');
+  const detail = named.map(({ field, message }) => `${field} ${message}`.trim()).join('; ');
   if (conflicts.length === 0) return new ProblemError(toErrorCode(first), `${detail}.`);
   return new ProblemError(toErrorCode(first), `Nothing was changed: ${detail}.`, { conflicts });
 }
@@ -75,7 +82,7 @@ export function toFailureProblem(failures: readonly Failure[]): ProblemError {
 /** Error codes for identifiers that belong to another user. */
 export const TAKEN_CODES = IDENTIFYING_FIELDS.map((field) => `${field}_taken` as const);
 
-export const getTakenErrorCode = (field: string): ErrorCode =>
+const getTakenErrorCode = (field: string): ErrorCode =>
   TAKEN_CODES.find((code) => code === `${field}_taken`) ?? 'internal';
 
 function toErrorCode({ code, field }: Failure): ErrorCode {
