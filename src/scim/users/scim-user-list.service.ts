@@ -40,7 +40,6 @@ import {
 import { type FilterPlan, INDEXED_PATHS, type UserTest, planFilter } from './filter-plan.js';
 import { ScimUsers } from './scim-users.service.js';
 import { shouldHideOperators } from '../http/profile-rules.js';
-import { ENTERPRISE_SCHEMA } from '../protocol/urns.js';
 
 type UserListPage = Omit<ResourcePage, 'resources'> & { users: readonly User[] };
 
@@ -309,14 +308,8 @@ const RANGES: Readonly<Record<string, readonly KeyRange[]>> = {
   'name.familyName': splitByEmptyKey({ key: 'u.surname_sort', unique: false }, ''),
 };
 
-/**
- * Maps the path of each attribute that is sorted through a look-up table to the name of the attribute in this table.
- */
-const LOOK_UPS: Readonly<Record<string, string>> = {
-  displayName: 'displayName',
-  [`${ENTERPRISE_SCHEMA}:employeeNumber`]: 'employeeNumber',
-  [`${ENTERPRISE_SCHEMA}:department`]: 'department',
-};
+/** Names of the attributes that are sorted through a look-up table. */
+const LOOK_UPS: ReadonlySet<string> = new Set(['displayName', 'employeeNumber', 'department']);
 
 /** The order of creation. New users come last, so earlier pages stay the same. */
 const BY_CREATION: ListOrder = { order: 'asc', ranges: [{ key: 'u.created', unique: false }] };
@@ -331,10 +324,9 @@ function toIndexOrder(
   sql: Pick<Sql, 'dialect'>,
 ): ListOrder | undefined {
   const path = sub && sub.name !== 'value' ? sub.path : attribute.path;
-  const lookUp = LOOK_UPS[path];
-  const ranges = lookUp === undefined ? RANGES[path] : buildLookUpRanges(lookUp, sql);
+  const byLookUp = LOOK_UPS.has(attribute.name);
+  const ranges = byLookUp ? buildLookUpRanges(attribute.name, sql) : RANGES[path];
   if (!ranges) return undefined;
-  const byLookUp = lookUp !== undefined;
   return descending
     ? { order: 'desc', ranges: ranges.toReversed(), byLookUp }
     : { order: 'asc', ranges, byLookUp };
