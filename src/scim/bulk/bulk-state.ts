@@ -71,7 +71,7 @@ export class BulkState {
    * errors than `failOnErrors`.
    * @param further failed operations that are not yet stored here
    */
-  findStopIndex(further: ReadonlySet<BulkOperation>): number {
+  findStopIndex(further: ReadonlySet<BulkOperation> = new Set()): number {
     const failed = new Set([...this.failed, ...further]);
     if (failed.size < this.plan.failOnErrors) return Infinity;
     const indexes = [...failed].map(({ index }) => index).toSorted((a, b) => a - b);
@@ -79,7 +79,7 @@ export class BulkState {
   }
 
   isSkipped({ index }: BulkOperation): boolean {
-    return index > this.findStopIndex(new Set());
+    return index > this.findStopIndex();
   }
 
   /**
@@ -87,7 +87,7 @@ export class BulkState {
    * which were executed early because an earlier operation refers to them.
    */
   listResponses(): BulkAnswerDto[] {
-    const last = this.findStopIndex(new Set());
+    const last = this.findStopIndex();
     return [...this.responses]
       .filter(([index, answer]) => index <= last || !isError(answer))
       .toSorted(([a], [b]) => a - b)
