@@ -27,8 +27,8 @@ type UniqueColumn = 'display_name_key' | 'external_id';
 export class GroupRepository {
   constructor(@Inject(DATABASE) private readonly database: Database) {}
 
-  async find(uuid: string, sql: Sql = this.database): Promise<Group | undefined> {
-    const row = await sql.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?`, [uuid]);
+  async find(uuid: string): Promise<Group | undefined> {
+    const row = await this.database.queryOne<GroupRow>(`${SELECT} WHERE uuid = ?`, [uuid]);
     return row && toGroup(row);
   }
 

@@ -5,7 +5,7 @@ import { assertScope } from '../access/policy.js';
 import { type FieldError, createValidationError } from '../platform/common/errors.js';
 import { now } from '../platform/common/time.js';
 import { findIdMismatch } from '../platform/common/uuid.js';
-import { type Clause, type Sql, toClause } from '../platform/database/engine/sql.js';
+import { type Clause, toClause } from '../platform/database/engine/sql.js';
 import { truncateToPage, encodeCursor, parsePageWindow } from '../platform/database/keyset-pages.js';
 import { TransactionRunner } from '../platform/database/transaction-runner.js';
 import type { CheckedInput } from '../platform/input/read-input.js';
@@ -46,12 +46,9 @@ export class GroupsService {
     return { count, groups: rows, next };
   }
 
-  /**
-   * @param sql the transaction to read in, if any.
-   * @throws ProblemError `not_found`.
-   */
-  async get(uuid: string, sql?: Sql): Promise<Group> {
-    const group = await this.repository.find(uuid, sql);
+  /** @throws ProblemError `not_found`. */
+  async get(uuid: string): Promise<Group> {
+    const group = await this.repository.find(uuid);
     if (!group) throw createGroupNotFoundError(uuid);
     return group;
   }
