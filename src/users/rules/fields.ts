@@ -86,12 +86,6 @@ export const Secret = (schema: Schema) =>
     TextRule('invalid_format', 'must not contain invalid Unicode', (text) => text.isWellFormed()),
   );
 
-/**
- * Declares a field with a new password. `NewPasswords` validates the password later, because its rules depend on
- * settings and the user.
- */
-export const NewSecret = (schema: Schema & { minLength: number }) => Secret({ nullable: true, ...schema });
-
 /** Declares a field with a username. Unlike in other texts, consecutive spaces are collapsed. */
 export const Username = (schema: Schema) =>
   applyDecorators(SingleLine({ max: MAX.username, ...schema }), Normalize(normalizeLineInput), IsNotEmpty());

@@ -9,7 +9,6 @@ import {
   Email,
   Flag,
   Line,
-  NewSecret,
   Paragraphs,
   Reference,
   Roles,
@@ -78,7 +77,9 @@ export class UserInput {
   })
   authname?: Authname | null;
 
-  @NewSecret({
+  /** `NewPasswords` validates a new password later, because its rules depend on settings and the user. */
+  @Secret({
+    nullable: true,
     minLength: MIN_PASSWORD_MIN_LENGTH,
     example: 'correct horse battery staple',
     description:
