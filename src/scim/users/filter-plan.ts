@@ -232,10 +232,10 @@ const createNameMatchBuilder =
     const isUsed = key !== '' && (filter.op === 'eq' || filter.op === 'sw');
     return isUsed ? buildColumnMatch(column, toBound(filter.op, key, false), false) : undefined;
   };
-const createTimeMatchBuilder =
-  (column: string): BuildMatch =>
+const createColumnMatchBuilder =
+  (column: string, toKey: (text: string) => string, isUnique = false): BuildMatch =>
   (filter) =>
-    buildColumnMatch(column, toBound(filter.op, toDbTime(textOf(filter)), false));
+    buildColumnMatch(column, toBound(filter.op, toKey(textOf(filter)), isUnique));
 
 /** Maps the path of each attribute with an index (scim.md, section 7) to the function that builds its condition. */
 const INDEXED: Readonly<Record<string, BuildMatch>> = {
@@ -243,19 +243,20 @@ const INDEXED: Readonly<Record<string, BuildMatch>> = {
     isAscii(textOf(filter))
       ? buildColumnMatch('uuid', toBound(filter.op, textOf(filter).toLowerCase(), true, '~'))
       : undefined,
-  userName: (filter) =>
-    buildColumnMatch('username_key', toBound(filter.op, toLoginKey(textOf(filter)), true)),
-  externalId: (filter) =>
-    buildColumnMatch('external_id_key', toBound(filter.op, toExactKey(textOf(filter)), true)),
+  userName: createColumnMatchBuilder('username_key', toLoginKey, true),
+  externalId: createColumnMatchBuilder('external_id_key', toExactKey, true),
   'emails.value': buildEmailMatch,
-  'meta.created': createTimeMatchBuilder('created'),
-  'meta.lastModified': createTimeMatchBuilder('updated'),
+  'meta.created': createColumnMatchBuilder('created', toDbTime),
+  'meta.lastModified': createColumnMatchBuilder('updated', toDbTime),
   'meta.resourceType': (filter) =>
     filter.op === 'eq' ? (textOf(filter).toLowerCase() === 'user' ? ALL_USERS : NO_USERS) : undefined,
   displayName: (filter) => buildValueMatch('displayName', filter, true),
   [`${ENTERPRISE_SCHEMA}:employeeNumber`]: (filter) => buildValueMatch('employeeNumber', filter, false),
   [`${ENTERPRISE_SCHEMA}:department`]: (filter) => buildValueMatch('department', filter, false),
-  active: ({ value }) => buildActiveMatch(value === true),
+  active: ({ value }) => {
+    const params = [value === true ? 'Active' : 'Blocked'];
+    return buildColumnMatch('status', { text: (column) => `${column} = ?`, params, breadth: 'many' });
+  },
   'roles.value': buildRoleMatch,
   [`${ENTERPRISE_SCHEMA}:manager.value`]: buildManagerMatch,
   'groups.value': buildGroupMatch,
@@ -265,11 +266,6 @@ const INDEXED: Readonly<Record<string, BuildMatch>> = {
 
 /** Paths of the attributes with an index, for the error message about a filter without one. */
 export const INDEXED_PATHS = Object.keys(INDEXED);
-
-function buildActiveMatch(active: boolean): Match | undefined {
-  const keyed = buildColumnMatch('status', toBound('eq', active ? 'Active' : 'Blocked', false));
-  return keyed && { ...keyed, breadth: 'many' };
-}
 
 /**
  * Returns the condition for a comparison, or undefined if no index applies or the database cannot process the value.
