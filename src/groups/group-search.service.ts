@@ -95,16 +95,14 @@ export const createPositionGetter =
  * (RFC 7644, section 3.4.2.3).
  */
 export function createGroupOrder(sort: GroupSort, order: Direction): GroupOrder {
-  const range = RANGES[sort];
-  if (sort !== 'external_id') return { sort, order, ranges: [range] };
-  const ranges = splitByEmptyKey(range, null);
+  const ranges = RANGES[sort];
   return { sort, order, ranges: order === 'asc' ? ranges : ranges.toReversed() };
 }
 
-const RANGES: Readonly<Record<GroupSort, KeyRange>> = {
-  uuid: { key: 'u.uuid', unique: true },
-  display_name: { key: 'u.display_name_key', unique: true },
-  external_id: { key: 'u.external_id', unique: true },
-  created: { key: 'u.created', holds: 'time', unique: false },
-  updated: { key: 'u.updated', holds: 'time', unique: false },
+const RANGES: Readonly<Record<GroupSort, readonly KeyRange[]>> = {
+  uuid: [{ key: 'u.uuid', unique: true }],
+  display_name: [{ key: 'u.display_name_key', unique: true }],
+  external_id: splitByEmptyKey({ key: 'u.external_id', unique: true }, null),
+  created: [{ key: 'u.created', holds: 'time', unique: false }],
+  updated: [{ key: 'u.updated', holds: 'time', unique: false }],
 };
