@@ -1,5 +1,5 @@
 import { type FieldCode, type FieldError, MAX_ERRORS, ProblemError } from '../../platform/common/errors.js';
-import { isObject } from '../../platform/common/json.js';
+import { isEmptyValue, isObject } from '../../platform/common/json.js';
 import { isWithin } from '../../platform/common/text.js';
 import { TimeSlice } from '../../platform/common/time-slice.js';
 import {
@@ -173,7 +173,7 @@ async function coerceValue(
   if (attribute.type !== 'complex')
     return { value: coerceScalar(attribute, single, attribute.path, report), unset: [] };
   const { value, unset } = coerceParts(attribute, single, attribute.path, report, true);
-  return { value: Object.keys(value).length === 0 ? undefined : value, unset };
+  return { value: isEmptyValue(value) ? undefined : value, unset };
 }
 
 /** Converts a value in the request for a single-valued attribute. Replaces a list with one element by the element. */
@@ -207,12 +207,11 @@ export async function coerceList(
     if (report.slice.isOver) await report.slice.startNext();
     if (isEmpty(element)) continue;
     const { value } = coerceParts(attribute, element, `${attribute.path}[${index}]`, report, isWhole);
-    if (hasParts(value) && !(isWhole && findMissingPart(attribute, value))) elements.push(value);
+    if (!isEmptyValue(value) && !(isWhole && findMissingPart(attribute, value))) elements.push(value);
   }
-  return elements.length === 0 ? undefined : clearOtherPrimaries(attribute, elements).filter(hasParts);
+  if (elements.length === 0) return undefined;
+  return clearOtherPrimaries(attribute, elements).filter((element) => !isEmptyValue(element));
 }
-
-export const hasParts = (element: ScimObject): boolean => Object.keys(element).length > 0;
 
 /** Returns a required sub-attribute that the element lacks, if there is one. */
 export function findMissingPart({ requiredParts }: Attribute, element: ScimObject): Attribute | undefined {

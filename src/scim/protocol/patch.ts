@@ -1,5 +1,5 @@
 import { ProblemError } from '../../platform/common/errors.js';
-import { isObject } from '../../platform/common/json.js';
+import { isEmptyValue, isObject } from '../../platform/common/json.js';
 import { TimeSlice, toBatches } from '../../platform/common/time-slice.js';
 import {
   type Attribute,
@@ -23,7 +23,6 @@ import {
   coerceParts,
   coerceScalar,
   findMissingPart,
-  hasParts,
   isEmpty,
   lowerCaseNames,
   clearOtherPrimaries,
@@ -255,7 +254,7 @@ export function applySteps(
     state = attribute.setValue(state, after);
   }
   for (const attribute of touched) {
-    const elements = objectsOf(attribute.getValue(state)).filter(hasParts);
+    const elements = objectsOf(attribute.getValue(state)).filter((element) => !isEmptyValue(element));
     for (const element of elements) assertComplete(attribute, element);
     state = attribute.setValue(state, elements);
   }
