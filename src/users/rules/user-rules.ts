@@ -38,9 +38,9 @@ export function applyConfiguredRules<T extends UserInput>(
   if (input.email && settings.emailRequiresTld && !hasTopLevelDomain(input.email) && isValid('email'))
     errors.push(NO_TLD);
   if (input.roles && isValid('roles')) {
-    const unknown = findRoleError(input.roles, settings.roles);
-    if (unknown) errors.push(unknown);
-    else canonical.roles = canonicalizeRoles(input.roles, settings.roles);
+    const known = input.roles.flatMap((role) => settings.roles.find(role) ?? []);
+    if (known.length < input.roles.length) errors.push(createRoleError(input.roles, settings.roles));
+    else canonical.roles = settings.roles.sort(known);
   }
   if (input.user_avatar === settings.defaultAvatar) canonical.user_avatar = null;
   return { input: canonical, errors };
@@ -48,15 +48,11 @@ export function applyConfiguredRules<T extends UserInput>(
 
 const NO_TLD = createFailure('email', 'invalid_format', 'must be an e-mail address with a top-level domain');
 
-function findRoleError(sent: readonly string[], roles: RoleCatalogue): FieldError | undefined {
-  const unknown = sent.filter((role) => roles.find(role) === undefined);
-  if (unknown.length === 0) return undefined;
-  const message = `must contain only roles of this service, not ${unknown.join(', ').slice(0, 200)}`;
-  return { field: 'roles', code: 'unknown_role', message };
+function createRoleError(sent: readonly string[], roles: RoleCatalogue): FieldError {
+  const unknown = sent.filter((role) => roles.find(role) === undefined).join(', ');
+  const message = `must contain only roles of this service, not ${unknown.slice(0, 200)}`;
+  return createFailure('roles', 'unknown_role', message);
 }
-
-const canonicalizeRoles = (sent: readonly string[], roles: RoleCatalogue) =>
-  roles.sort(sent.map((role) => roles.find(role) ?? role));
 
 const EMPTY_VALUES: Readonly<Record<string, unknown>> = { ...EMPTY_USER };
 
