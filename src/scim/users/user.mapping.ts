@@ -79,11 +79,7 @@ const CONVERTERS: Partial<Record<keyof User, Converter>> = {
     },
   },
   social_media: {
-    show: ({ social_media }) => {
-      const links: Draft = {};
-      for (const [network, url] of Object.entries(social_media)) setUnlessEmpty(links, network, url);
-      return links;
-    },
+    show: ({ social_media }) => social_media,
     toInput: (links) => links ?? null,
   },
   hide_email: { show: ({ hide_email }) => hide_email || undefined, toInput: (flag) => flag ?? false },
