@@ -36,8 +36,8 @@ import {
   buildResource,
 } from '../protocol/attribute.js';
 import { createNotFoundError } from '../protocol/errors.js';
-import { type CountDeviation, type ReadResource, readResource } from '../protocol/input.js';
-import { type PatchStep, applySteps, assertRequiredKept, readPatch } from '../protocol/patch.js';
+import { type ReadResource, readResource } from '../protocol/input.js';
+import { applySteps, assertRequiredKept, readPatch } from '../protocol/patch.js';
 import { type Edit, computeEdit, scimNameOf, toResource } from './user.mapping.js';
 
 interface Change {
@@ -101,7 +101,12 @@ export class ScimUserChanges {
     const countDeviation = createDeviationCounter(this.metrics, caller.actor);
     const options = { resource: this.resources.user, ignoreUnknown: rules.ignoresUnknown, countDeviation };
     const steps = await readPatch(body, options);
-    const apply = (current: ScimObject): ScimObject => applyPatchSteps(current, steps, countDeviation);
+    const apply = (current: ScimObject): ScimObject => {
+      const after = addMissingEmail(applySteps(current, steps, { countDeviation }));
+      rejectActiveRemoval(getMember(after, 'active') === undefined);
+      assertRequiredKept(after, steps);
+      return after;
+    };
     const touchesPassword = steps.some(({ target }) => target.attribute.name === 'password');
     return this.prepareChange(id, { apply, wrong: [], touchesPassword, rules }, caller, ifVersions);
   }
@@ -247,21 +252,7 @@ function applyPut(
   return buildResource(values);
 }
 
-/**
- * Returns the user after a PATCH.
- * @throws ProblemError an error of `applySteps`, or `mutability` if `active` or a required attribute would be removed
- */
-function applyPatchSteps(
-  current: ScimObject,
-  steps: readonly PatchStep[],
-  countDeviation: CountDeviation,
-): ScimObject {
-  const after = addMissingEmail(applySteps(current, steps, { countDeviation }));
-  rejectActiveRemoval(getMember(after, 'active') === undefined);
-  assertRequiredKept(after, steps);
-  return after;
-}
-
+/** @throws ProblemError `mutability` if `active` would be removed */
 function rejectActiveRemoval(isRemoved: boolean): void {
   if (isRemoved) throw new ProblemError('mutability', 'active cannot be removed: set it to true or false.');
 }
