@@ -82,11 +82,9 @@ export function toFailureProblem(
 /** Error codes for identifiers that belong to another user. */
 export const TAKEN_CODES = IDENTIFYING_FIELDS.map((field) => `${field}_taken` as const);
 
-const getTakenErrorCode = (field: string): ErrorCode =>
-  TAKEN_CODES.find((code) => code === `${field}_taken`) ?? 'internal';
-
 function toErrorCode({ code, field }: Failure): ErrorCode {
-  if (code === 'duplicate' || code === 'unlinked_conflict') return getTakenErrorCode(field);
+  if (code === 'duplicate' || code === 'unlinked_conflict')
+    return TAKEN_CODES.find((taken) => taken === `${field}_taken`) ?? 'internal';
   if (code === 'privileged_user') return 'insufficient_scope';
   return isFieldCode(code) ? 'validation_failed' : code;
 }
