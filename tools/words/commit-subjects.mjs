@@ -8,7 +8,7 @@ export const VERBS = new Set(
    exclude execute expand explain export expose extend extract fill filter find finish fix flag flush follow
    forbid format free gather generate give group guard handle harden hash hide hold ignore implement import
    improve include increase increment infer inject inline insert install join keep leave lend lengthen let
-   limit link lint list load lock log lower make map mark mask match measure mention merge migrate mock move
+   limit link lint list load lock log look lower make map mark mask match measure mention merge migrate mock move
    name narrow normalize obtain omit open optimize order parse pass pause permit pin plan prefer prepare
    present preserve prevent print promote protect prove provide prune publish purge queue quote raise
    randomize read rebuild recommend record reduce refactor refer refresh refuse regenerate reject release
