@@ -3,7 +3,6 @@ import { RowsQuery, RunsQuery } from '../import/import.query.js';
 import type { ImportRunDto } from '../import/imports.dto.js';
 import { RequestedOptions } from '../import/runs/import-options.js';
 import { RUNNABLE } from '../import/runs/run-states.js';
-import type { JsonObject } from '../platform/common/json.js';
 import { isUuid } from '../platform/common/uuid.js';
 import type { UserPageDto } from '../users/user.view.js';
 import type { Application } from './application.js';
@@ -57,7 +56,7 @@ export const createImportCommand = (application: Application) =>
     .action(async (file: string, { preview, suggest, ...flags }: ImportFlags, command: Command) => {
       const { profile, ...options } = toFields(flags);
       const source = parseSource(file, profile, options);
-      assertValidFields(RequestedOptions, stringifyValues(source.query), command);
+      assertValidFields(RequestedOptions, source.query, command);
       // Check the file before the database is opened, because opening the database may migrate it.
       if (file !== '-') await assertReadable(file);
       await application.runWithClient(flags, async (service) => {
@@ -76,10 +75,6 @@ async function sendAndWait(service: ServiceClient, sent: object, flags: Target):
   print(flags, run, formatSummary(run));
   process.exitCode = getExitCode(run);
 }
-
-/** Converts values to texts, as in a query string. */
-const stringifyValues = (options: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)]));
 
 /** @throws Error for a profile file with `--url`, because a service imports only with saved profiles. */
 function assertCanImport({ isLocal }: ServiceClient, { profileFile }: ImportSource): void {
@@ -245,8 +240,7 @@ export const createImportsCommand = (application: Application) => {
         .option('--dry-run', 'only create a plan, without changing any user')
         .option('--adopt-rows <lines>', 'lines whose conflicting user is the same person, such as 12,17')
         .action(async (corrects: string, file: string, flags: ImportFlags, command: Command) => {
-          const query = { ...toFields(flags), corrects };
-          assertValidFields(RequestedOptions, stringifyValues(query), command);
+          const query = toQuery(RequestedOptions, flags, command, { corrects });
           if (file !== '-') await assertReadable(file);
           await application.runWithClient(flags, async (service) =>
             sendAndWait(service, await buildUpload({ file, query }), flags),
