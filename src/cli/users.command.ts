@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { messageOf } from '../platform/common/errors.js';
-import type { JsonObject } from '../platform/common/json.js';
 import { foldCase } from '../platform/common/text.js';
 import { isUuid } from '../platform/common/uuid.js';
 import { UserQuery } from '../users/search/user.query.js';
@@ -113,7 +112,7 @@ const createStatusCommand = (
   status: UserStatus,
 ) =>
   createChangeCommand(application, name, description, status.toLowerCase(), (service, { uuid }) =>
-    changeUser(service, uuid, { status }),
+    service.requestJson('PUT', `users/${uuid}`, { body: { status } }),
   );
 
 const createDeleteCommand = (application: Application) =>
@@ -170,9 +169,6 @@ const createRestoreCommand = (application: Application) =>
     (service, { uuid }) => service.requestJson('POST', `users/${uuid}/restore`),
     findDeletedUser,
   );
-
-const changeUser = (service: ServiceClient, uuid: string, body: JsonObject): Promise<UserDto> =>
-  service.requestJson('PUT', `users/${uuid}`, { body });
 
 /** Creates a command that changes several users one after another. @param done describes a user after the change. */
 const createChangeCommand = (
