@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
+import { createFaultLogger } from '../../platform/http/problem.js';
 import { Log } from '../../platform/telemetry/log.js';
 import { ImportsService } from '../../import/imports.service.js';
 import { KeyFuse } from '../../api-keys/fuse/key-fuse.service.js';
@@ -29,9 +30,7 @@ export class PurgeService implements OnModuleInit, BeforeApplicationShutdown {
 
   onModuleInit(): void {
     this.timer = setInterval(() => {
-      this.busy = this.purgeAll().catch((error: unknown) => {
-        this.log.logFault('purge', 'internal', error);
-      });
+      this.busy = this.purgeAll().catch(createFaultLogger(this.log, 'purge'));
     }, INTERVAL_MILLIS).unref();
   }
 
