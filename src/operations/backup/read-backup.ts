@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { StringDecoder } from 'node:string_decoder';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { isObject } from '../../platform/common/json.js';
+import { isObject, tryParseJson } from '../../platform/common/json.js';
 import type { SqlValue, TableColumns } from '../../platform/database/engine/sql.js';
 import { type BackupHeader, BackupError, FORMAT, CHECKSUM_BYTES, buildChecksum } from './backup-format.js';
 
@@ -127,22 +126,20 @@ const isSqlValue = (value: unknown): value is SqlValue =>
 
 function parseLine(line: unknown): unknown {
   if (typeof line !== 'string') throw toError('it ends too early');
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw toError('a line is not JSON');
-  }
+  const value = tryParseJson(line);
+  if (value === undefined) throw toError('a line is not JSON');
+  return value;
 }
 
 async function* readLines(file: FileHandle, size: number): AsyncGenerator<string, undefined> {
-  const decoder = new StringDecoder('utf8');
   // The callback of `pipeline` ignores the error, because the loop below receives it too.
-  const text = pipeline(readBytes(file, size - CHECKSUM_BYTES), createGunzip(), () => undefined);
+  const gunzip = createGunzip().setEncoding('utf8');
+  const text = pipeline(readBytes(file, size - CHECKSUM_BYTES), gunzip, () => undefined);
   let begun: string[] = [];
   let length = 0;
   try {
-    for await (const chunk of text as AsyncIterable<Buffer>) {
-      const [end = '', ...others] = decoder.write(chunk).split('\n');
+    for await (const chunk of text as AsyncIterable<string>) {
+      const [end = '', ...others] = chunk.split('\n');
       begun.push(end);
       length += end.length;
       if (length > MAX_LINE) throw toError('a line is too long');
