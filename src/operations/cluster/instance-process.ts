@@ -42,7 +42,7 @@ export class InstanceProcess {
   private isServing = false;
 
   constructor(
-    private readonly worker: Worker,
+    readonly worker: Worker,
     getAllMetrics: () => Promise<string>,
   ) {
     // Ignores errors of messages to a killed instance, because `ended` reports its end.
@@ -78,10 +78,6 @@ export class InstanceProcess {
     });
   }
 
-  get pid(): number {
-    return this.worker.process.pid ?? 0;
-  }
-
   get ageMillis(): number {
     return performance.now() - this.forked;
   }
@@ -89,9 +85,5 @@ export class InstanceProcess {
   /** Returns the metrics of the instance, or undefined if it does not serve requests or does not answer in time. */
   async getMetrics(): Promise<InstanceMetricsData | undefined> {
     return this.isServing ? this.calls.getMetrics().catch(() => undefined) : undefined;
-  }
-
-  sendSignal(name: 'SIGTERM' | 'SIGKILL'): void {
-    this.worker.kill(name);
   }
 }

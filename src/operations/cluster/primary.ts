@@ -6,7 +6,6 @@ import { messageOf } from '../../platform/common/errors.js';
 import { CLEAN_EXITS, NO_INSPECTOR, SHUTDOWN_SIGNALS } from '../../platform/common/signals.js';
 import { Log } from '../../platform/telemetry/log.js';
 import type { Env } from '../../platform/config/env.js';
-import type { FirstCredentials } from '../start/first-start.service.js';
 import { formatCredentials, logStartAndEnd, formatWelcome } from '../start/welcome.js';
 import { type InstanceMetricsData, InstanceProcess } from './instance-process.js';
 
@@ -70,7 +69,8 @@ class Primary {
       // Instances that cannot start are replaced below.
       await Promise.all(starts);
       if (this.ending.signal.aborted) {
-        showCredentials(first);
+        // The first credentials cannot be shown later.
+        if (first) process.stderr.write(`${formatCredentials(first).join('\n')}\n`);
         return;
       }
       logStartAndEnd(this.log, this.env, url);
@@ -89,10 +89,10 @@ class Primary {
   async end(): Promise<void> {
     if (this.ending.signal.aborted) return;
     this.ending.abort();
-    for (const instance of this.instances) instance.sendSignal('SIGTERM');
+    for (const instance of this.instances) instance.worker.kill('SIGTERM');
     const { SHUTDOWN_DELAY_SECONDS, REQUEST_TIMEOUT_SECONDS } = this.env;
     const kill = (): void => {
-      for (const instance of this.instances) instance.sendSignal('SIGKILL');
+      for (const instance of this.instances) instance.worker.kill('SIGKILL');
     };
     setTimeout(kill, (SHUTDOWN_DELAY_SECONDS + REQUEST_TIMEOUT_SECONDS + ANSWER_SECONDS) * 1000);
     setTimeout(() => {
@@ -119,7 +119,11 @@ class Primary {
       const how = await instance.ended;
       if (this.ending.signal.aborted) return;
       if (instance.ageMillis > STEADY_MILLIS) wait = RESTART_MILLIS.first;
-      this.log.warn('instance ended', { worker: instance.pid, exit: how, restart_ms: wait });
+      this.log.warn('instance ended', {
+        worker: instance.worker.process.pid ?? 0,
+        exit: how,
+        restart_ms: wait,
+      });
       const { signal } = this.ending;
       if (!(await delay(wait, true, { signal }).catch(() => false))) return;
       instance = this.fork();
@@ -131,17 +135,11 @@ class Primary {
     if (!this.ending.signal.aborted) process.stderr.write(`An instance cannot start. ${messageOf(error)}\n`);
   };
 
-  private reportReady({ ready, pid }: InstanceProcess): void {
-    ready.then(({ first }) => {
-      this.log.info('instance ready', { worker: pid });
-      showCredentials(first);
+  private reportReady({ ready, worker }: InstanceProcess): void {
+    ready.then(() => {
+      this.log.info('instance ready', { worker: worker.process.pid ?? 0 });
     }, this.reportFailedStart);
   }
-}
-
-/** Prints the first credentials if an instance created them after the welcome text was printed. */
-function showCredentials(first: FirstCredentials | undefined): void {
-  if (first) process.stderr.write(`${formatCredentials(first).join('\n')}\n`);
 }
 
 /**
