@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import type { ImportProfilePageDto } from '../import/import-profiles.controller.js';
 import { PROFILE_NAME } from '../import/runs/import-options.js';
 import { messageOf } from '../platform/common/errors.js';
@@ -77,9 +78,11 @@ function parseName(name: string): string {
   );
 }
 
+/** Requests a profile. `tag` is its ETag. */
 async function getProfile(service: ServiceClient, name: string): Promise<{ text: string; tag: string }> {
-  const { record, tag } = await service.getTagged(`import_profiles/${name}`);
-  return { text: formatJson((record as Profiles[number]).profile), tag };
+  const answer = await service.send('GET', `import_profiles/${name}`);
+  const { profile } = (await json(answer)) as Profiles[number];
+  return { text: formatJson(profile), tag: answer.headers.etag ?? '' };
 }
 
 /** Saves a profile from a file or from the editor, unless the profile has changed in the meantime. */

@@ -89,12 +89,6 @@ export class ServiceClient {
     return JSON.parse(await text(await this.send(method, path, sent))) as T;
   }
 
-  /** Requests a record. `tag` is its ETag. */
-  async getTagged(path: string): Promise<{ record: unknown; tag: string }> {
-    const answer = await this.send('GET', path);
-    return { record: JSON.parse(await text(answer)), tag: answer.headers.etag ?? '' };
-  }
-
   /** Requests a page of a list. `next` is the cursor of the next page, or undefined after the last page. */
   async getPage<T>(path: string, query: object): Promise<T & { next: string | undefined }> {
     const answer = await this.send('GET', path, { query });
