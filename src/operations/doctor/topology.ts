@@ -97,8 +97,7 @@ function describeNode({ name, version, writability, isGalera, facts }: Node): st
 }
 
 export function listRecommendations({ isGalera, facts }: Node): string[] {
-  const isSetTo = (name: string, ...values: string[]) =>
-    values.includes((facts.get(name) ?? '').toUpperCase());
+  const isSetTo = (name: string, value: string) => facts.get(name)?.toUpperCase() === value;
   const texts: string[] = [];
   if (!isSetTo('innodb_flush_log_at_trx_commit', '1')) {
     texts.push(
