@@ -22,13 +22,8 @@ export class KeyFuseRepository {
     await insertRows(tx, KeyDeactivationEntity, rows);
   }
 
-  async count(sql: Sql, key: string, after: string): Promise<number> {
-    const text = 'SELECT COUNT(*) AS count FROM key_deactivations WHERE key_id = ? AND time > ?';
-    return countRows(sql, text, [key, after]);
-  }
-
-  /** Like `count`, but stops at `max`, because a suspended fuse lets a key block any number of users. */
-  async countUpTo(sql: Sql, key: string, after: string, max: number): Promise<number> {
+  /** Counts the users that a key has blocked since `after`. Stops at `max`. */
+  async count(sql: Sql, key: string, after: string, max = Number.MAX_SAFE_INTEGER): Promise<number> {
     const rows = 'SELECT user_uuid FROM key_deactivations WHERE key_id = ? AND time > ? LIMIT ?';
     return countRows(sql, `SELECT COUNT(*) AS count FROM (${rows}) AS first`, [key, after, max]);
   }

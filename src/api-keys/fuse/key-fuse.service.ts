@@ -170,7 +170,7 @@ export class KeyFuse {
   ): Promise<FuseLoad | undefined> {
     const { FUSE_MIN: least, FUSE_PERCENT: percent } = this.env;
     const hour = subtractHour(time);
-    const few = ignoresMinimum ? undefined : await this.repository.countUpTo(sql, key, hour, least + 1);
+    const few = ignoresMinimum ? undefined : await this.repository.count(sql, key, hour, least + 1);
     if (few !== undefined && few <= least) return { key, since: hour, count: few, limit: least };
     const opened = (await this.repository.find(sql, key))?.open_until ?? hour;
     if (isInLastHour(subtractHour(opened), time)) return undefined;
