@@ -58,16 +58,17 @@ export class ApiKeysService {
     if (!found || stateOf(found, now()) !== 'active') return undefined;
     const actor = toKeyActor(found);
     const { networks } = actor.rights;
-    if (networks !== null && !isInNetworks(ip, networks)) throw createForbiddenAddressError(ip);
-    if (!isUsedRecently(found) && !this.pendingUses.has(found.id)) await this.storeLastUse(found.id, ip);
+    const address = truncate(ip, MAX_ADDRESS_LENGTH);
+    if (networks !== null && !isInNetworks(ip, networks))
+      throw new ProblemError('network_not_permitted', `This API key cannot be used from ${address}.`);
+    if (!isUsedRecently(found) && !this.pendingUses.has(found.id)) await this.storeLastUse(found.id, address);
     return actor;
   }
 
   /** Stores the time and address of a use. An error is only logged. */
-  private async storeLastUse(id: string, ip: string): Promise<void> {
+  private async storeLastUse(id: string, address: string): Promise<void> {
     this.pendingUses.add(id);
-    const storing = this.repository.updateLastUse(id, now(), truncate(ip, MAX_ADDRESS_LENGTH));
-    await storing.catch(this.logFault);
+    await this.repository.updateLastUse(id, now(), address).catch(this.logFault);
     this.pendingUses.delete(id);
   }
 
@@ -174,11 +175,6 @@ export class ApiKeysService {
       return true;
     }, caller);
   }
-}
-
-function createForbiddenAddressError(ip: string): ProblemError {
-  const address = truncate(ip, MAX_ADDRESS_LENGTH);
-  return new ProblemError('network_not_permitted', `This API key cannot be used from ${address}.`);
 }
 
 const isUsedRecently = ({ last_used }: ApiKeyEntity): boolean =>
