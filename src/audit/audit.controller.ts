@@ -30,9 +30,8 @@ export class AuditController {
     @CheckedQuery() query: AuditQuery,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditPageDto> {
-    const { records, nameOf, last } = await this.audit.readPage(query, query.after, clampLimit(query));
+    const { records, nameOf, last, count, exact } = await this.audit.readPage(query, clampLimit(query));
     if (last !== undefined) response.links({ next: buildNextPageUrl(response.req, last) });
-    const { count, exact } = await this.audit.count(query);
     const Results = records.map((record) => presentEvent(record, nameOf));
     return { Count: count, CountIsExact: exact, Results };
   }

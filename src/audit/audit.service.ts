@@ -4,7 +4,7 @@ import { DatabaseError } from '../platform/database/engine/database-error.js';
 import { type Sql, insertRows } from '../platform/database/engine/sql.js';
 import { DATABASE, type Database } from '../platform/database/engine/database.js';
 import type { Caller } from '../access/actor.js';
-import { Changes, type FieldChange } from '../platform/common/field-changes.js';
+import { Changes } from '../platform/common/field-changes.js';
 import { ProblemError } from '../platform/common/errors.js';
 import { isObject } from '../platform/common/json.js';
 import { maskKeys, maskSecrets } from '../platform/common/secrets.js';
@@ -25,7 +25,7 @@ import {
   type TARGET_KINDS,
   createMinuteId,
 } from './audit-event.js';
-import type { AuditFilter } from './audit.query.js';
+import type { AuditFilter, AuditQuery } from './audit.query.js';
 import { AuditCounts } from './audit-counts.service.js';
 import { AuditNames } from './audit-names.service.js';
 import { AuditSearchRepository } from './audit-search.repository.js';
@@ -73,10 +73,6 @@ export class AuditService {
     private readonly env: Env,
   ) {}
 
-  async recordWithoutTransaction(caller: RecordedCaller, event: AuditEvent): Promise<void> {
-    await recordEvents(this.database, caller, [event]);
-  }
-
   /**
    * Records a failed login or a wrong password in a session, at most once per minute for each username and network.
    * Masks API keys and session tokens in the username, which may still be a password typed into the wrong field.
@@ -108,7 +104,7 @@ export class AuditService {
     const target = { kind: 'users', id: NO_TARGET } as const;
     const names = filters.map((name) => ({ field: 'filter', new: name }));
     const changes = [{ field: 'all', new: isComplete }, ...names];
-    await this.recordWithoutTransaction(caller, { action: 'users.exported', target, changes });
+    await recordEvents(this.database, caller, [{ action: 'users.exported', target, changes }]);
   }
 
   async recordAddress(key: string, ip: string): Promise<void> {
@@ -117,25 +113,27 @@ export class AuditService {
     const known = await this.database.queryOne(sql, [key, action, ip]);
     if (known) return;
     const caller: RecordedCaller = { actor: { kind: 'key', id: key }, requestId: 'api-key', ip };
-    await this.recordWithoutTransaction(caller, { action, target: { kind: 'api_key', id: key } });
+    await recordEvents(this.database, caller, [{ action, target: { kind: 'api_key', id: key } }]);
   }
 
   /**
-   * Reads a page of events older than the id `after`, newest first. Only the last page may be shorter than `limit`.
-   * @returns `last` is the id of the last event of the page, or undefined on the last page.
+   * Reads a page of events older than the id `query.after`, newest first. Only the last page may be shorter than `limit`.
+   * @returns the events and the number of matches. `last` is the id of the last event of the page, or undefined on the
+   * last page. If `exact` is false, there may be more matches than `count`.
    * @throws ProblemError `search_too_broad` if the scan takes longer than `maxMillis`.
    */
-  async readPage(filter: AuditFilter, after: string | undefined, limit: number) {
+  async readPage(query: AuditQuery, limit: number) {
     const began = performance.now();
     const found: AuditEventEntity[] = [];
-    for await (const rows of this.rows.readMatchingEvents(filter, after, limit + 1)) {
+    for await (const rows of this.rows.readMatchingEvents(query, query.after, limit + 1)) {
       found.push(...rows);
       if (found.length > limit) break;
-      if (performance.now() - began >= this.maxMillis) throw createTooBroadError(filter);
+      if (performance.now() - began >= this.maxMillis) throw createTooBroadError(query);
     }
     const records = await this.toRecords(found.slice(0, limit));
     const nameOf = await this.names.loadNames(records);
-    return { records, nameOf, last: found.length > limit ? records.at(-1)?.id : undefined };
+    const last = found.length > limit ? records.at(-1)?.id : undefined;
+    return { records, nameOf, last, ...(await this.rows.count(query)) };
   }
 
   /** Finds the events of deletions that are already committed. @param users deleted users with the time of deletion. */
@@ -154,10 +152,6 @@ export class AuditService {
     return [...senders.values()];
   }
 
-  async count(filter: AuditFilter): Promise<{ count: number; exact: boolean }> {
-    return this.rows.count(filter);
-  }
-
   /** Yields all matching events in pages, newest first, without a time limit. */
   async *readAll(filter: AuditFilter): AsyncGenerator<AuditRecord[]> {
     for await (const rows of this.rows.readMatchingEvents(filter, undefined, PAGE_SIZE))
@@ -167,10 +161,10 @@ export class AuditService {
   /** Deletes old counts, and events older than AUDIT_RETENTION_DAYS. */
   async purge(): Promise<void> {
     await this.counts.purge();
-    const until = await this.sealer.findPurgeBound();
-    if (until === undefined) return;
-    while (await this.deleteOldest(until)) await setImmediate();
-    await this.sealer.cleanUpPurgedSeals();
+    const seal = await this.sealer.findPurgeableSeal();
+    if (!seal) return;
+    while (await this.deleteOldest(seal.until_id)) await setImmediate();
+    await this.sealer.cleanUpPurgedSeals(seal);
   }
 
   /** Deletes a batch of the oldest events with an id less than `until`. @returns false if no such event is left. */
@@ -261,13 +255,8 @@ function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunPa
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
     changes: list.filter(({ field }) => field !== REASON_FIELD),
-    reason: findReason(list),
+    reason: String(list.find(({ field }) => field === REASON_FIELD)?.new ?? ''),
     request_id: row.request_id,
     ip: row.ip,
   };
-}
-
-function findReason(changes: readonly FieldChange[]): string {
-  const reason = changes.find(({ field }) => field === REASON_FIELD)?.new;
-  return typeof reason === 'string' ? reason : '';
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { sha256 } from '../platform/common/secrets.js';
 import { millisOf, timeOf } from '../platform/common/uuid.js';
 import { type DbTime, now } from '../platform/common/time.js';
 import { Env } from '../platform/config/env.js';
@@ -139,7 +140,7 @@ export class SealVerifier {
     const members = await this.seals.findMemberText(seal.number);
     const isPurged = seal.until_id <= (await this.findDeletionBound());
     if (members === undefined || (members === null && !isPurged)) return 'its list of events was changed';
-    if (members !== null && Members.hash(members) !== seal.members_hash)
+    if (members !== null && sha256(members) !== seal.members_hash)
       return 'its list of events was changed: the hash of the list does not match';
     const isMember = Members.createMemberTest(members ?? '');
     const rows = await this.hashRows(seal, previous.until_id, isMember, isPurged, state);

@@ -130,10 +130,6 @@ export class Members {
       known.add(bytes.readUIntBE(at, MEMBER_BYTES));
     return (id) => known.has(toMember(id).readUIntBE(0, MEMBER_BYTES));
   }
-
-  static hash(text: string): string {
-    return hash('sha256', text);
-  }
 }
 
 const toMember = (id: string): Buffer => hash('sha256', id, 'buffer').subarray(0, MEMBER_BYTES);

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { sha256 } from '../platform/common/secrets.js';
 import { millisOf } from '../platform/common/uuid.js';
 import {
   type DbTime,
@@ -132,25 +133,19 @@ export class Sealer implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the id before which events may be deleted, if any. A seal records it first, so that the deletion does not
-   * look like tampering.
+   * Returns the newest seal whose events may be deleted, if any. A later seal records its number first, so that the
+   * deletion does not look like tampering.
    */
-  async findPurgeBound(): Promise<string | undefined> {
+  async findPurgeableSeal(): Promise<Seal | undefined> {
     if (this.env.AUDIT_RETENTION_DAYS === undefined) return undefined;
     await this.sealEndedHours();
-    return (await this.findPurgedSeal())?.until_id;
-  }
-
-  /** Deletes the members and late entries of seals whose events were deleted. Call it after the events are deleted. */
-  async cleanUpPurgedSeals(): Promise<void> {
-    const purged = await this.findPurgedSeal();
-    if (!purged) return;
-    await this.repository.deleteLateEntries(purged.number, purged.until_id);
-    await this.repository.clearMembers(purged.number);
-  }
-
-  private async findPurgedSeal(): Promise<Seal | undefined> {
     return this.repository.find((await this.repository.findLast())?.purged ?? 0);
+  }
+
+  /** Deletes the members and late entries of a seal and of all earlier seals. Call it after their events are deleted. */
+  async cleanUpPurgedSeals({ number, until_id }: Seal): Promise<void> {
+    await this.repository.deleteLateEntries(number, until_id);
+    await this.repository.clearMembers(number);
   }
 
   /**
@@ -182,7 +177,7 @@ export class Sealer implements BeforeApplicationShutdown {
       late_hash: lateHash.digest(),
       purged: await this.findPurgeableSealNumber(last, pass.millis),
       key_id: this.keys.current,
-      members_hash: Members.hash(range.members.text),
+      members_hash: sha256(range.members.text),
     };
     const hash = this.keys.computeHash(facts, (last ?? NO_SEAL).hash);
     const seal = { ...facts, hash, members: range.members.text };
