@@ -101,9 +101,6 @@ interface Source {
   before: string;
 }
 
-/** Next matching events of a source. `isDone` is true at the end of the source. */
-type ReadResult = { rows: Rows; isDone: boolean };
-
 type Rows = AuditEventEntity[];
 
 /**
@@ -225,14 +222,17 @@ export class AuditSearchRepository {
     return [...sources, ...others];
   }
 
-  /** Reads the next events of a source. Scans a limited number of rows if the index does not cover all conditions. */
+  /**
+   * Reads the next events of a source. Scans a limited number of rows if the index does not cover all conditions.
+   * @returns the matching events. `isDone` is true at the end of the source.
+   */
   private async readPage(
     source: Source,
     { low }: IdRange,
     others: readonly Clause[],
     size: number,
     columns: string,
-  ): Promise<ReadResult> {
+  ): Promise<{ rows: Rows; isDone: boolean }> {
     let part = { scanned: 0, last: low };
     if (others.length > 0) {
       const { sql, params } = buildSelect(this.database, source, low, 'id');
