@@ -97,13 +97,15 @@ class IdempotentRequest implements RepeatableRequest {
 
   /**
    * Runs the handler, and runs it again if the commit loses a race.
-   * @throws any error of the handler, or ReplayedResponseError if an equal request has stored its response in the
-   * meantime.
+   * @throws any error of the handler, ReplayedResponseError if an equal request has stored its response in the
+   * meantime, or ProblemError `unavailable` if the body is a file, which cannot be read a second time.
    */
   async runOnce<T>(handle: () => Promise<T>): Promise<T> {
     try {
       const handled = await runWithRetry('transaction', async (attempt) => {
-        if (attempt > 1) await this.assertRepeatable();
+        if (attempt > 1) await this.assertFirstRequest();
+        if (attempt > 1 && this.hasFile)
+          throw createUnavailableError('A concurrent request prevented this change. Send the file again.', 1);
         return this.runHandler(handle);
       });
       if ('error' in handled) throw handled.error;
@@ -166,16 +168,6 @@ class IdempotentRequest implements RepeatableRequest {
     this.heldTransaction = undefined;
     this.commitCallbacks = [];
     for (const work of this.rollbackCallbacks.splice(0)) await work();
-  }
-
-  /**
-   * @throws ReplayedResponseError if an equal request has succeeded, ProblemError `unavailable` if the body is a file,
-   * which cannot be read a second time.
-   */
-  private async assertRepeatable(): Promise<void> {
-    await this.assertFirstRequest();
-    if (this.hasFile)
-      throw createUnavailableError('A concurrent request prevented this change. Send the file again.', 1);
   }
 
   /** Returns the MAC of the request, with the `Idempotency-Key` as secret. */
