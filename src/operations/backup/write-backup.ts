@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { writeCompleteFile } from '../../platform/common/draft-file.js';
@@ -20,19 +19,18 @@ export const writeBackup = (
   snapshot: Snapshot,
   progress: (rows: number) => void,
 ): Promise<void> =>
-  writeCompleteFile(path, (file) => writeText(file, generateLines(header, snapshot, progress)));
-
-async function writeText(file: FileHandle, text: AsyncIterable<string>): Promise<void> {
-  const hash = createHash('sha256');
-  const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      await file.writeFile(chunk);
-    }
-  };
-  await pipeline(text, createGzip({ level: COMPRESSION_LEVEL }), write);
-  await file.writeFile(buildChecksum(hash.digest('hex')));
-}
+  writeCompleteFile(path, async (file) => {
+    const hash = createHash('sha256');
+    const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        await file.writeFile(chunk);
+      }
+    };
+    const lines = generateLines(header, snapshot, progress);
+    await pipeline(lines, createGzip({ level: COMPRESSION_LEVEL }), write);
+    await file.writeFile(buildChecksum(hash.digest('hex')));
+  });
 
 async function* generateLines(
   header: BackupHeader,
