@@ -51,10 +51,7 @@ interface SealingPass {
   isClockChange: boolean;
 }
 
-interface LateRow {
-  entry: Omit<AuditLateEventEntity, 'seal'>;
-  action: string;
-}
+type LateRow = Omit<AuditLateEventEntity, 'seal'> & { action: string };
 
 /**
  * Seals the audit hour by hour (ADR 19). Events that are committed shortly after the sealing of their hour become late
@@ -166,7 +163,7 @@ export class Sealer implements BeforeApplicationShutdown {
     const lateHash = new RowsHash();
     late.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const entry of late) lateHash.addLateEvent(entry);
-    for (const { entry, action } of outside.missed) range.counts.add(entry.id, action);
+    for (const { id, action } of outside.missed) range.counts.add(id, action);
     const facts: SealFacts = {
       number: (last?.number ?? 0) + 1,
       sealed: pass.at,
@@ -181,7 +178,7 @@ export class Sealer implements BeforeApplicationShutdown {
     };
     const hash = this.keys.computeHash(facts, (last ?? NO_SEAL).hash);
     const seal = { ...facts, hash, members: range.members.text };
-    const entries = late.map((entry) => ({ ...entry, seal: facts.number }));
+    const entries = late.map(({ id, row_hash }) => ({ id, row_hash, seal: facts.number }));
     try {
       const counts = range.counts.toRows(facts.number);
       await this.transactions.run((tx) => this.repository.insert(tx, seal, entries, counts));
@@ -197,7 +194,7 @@ export class Sealer implements BeforeApplicationShutdown {
   private async findEventsOutsideRanges(last: Seal | undefined, { at }: SealingPass) {
     const missed = last ? await this.findLateEvents(last, at, MAX_LATE) : [];
     const future = await this.findFutureEvents(at, MAX_LATE - missed.length);
-    return { missed, late: [...missed, ...future].map(({ entry }) => entry) };
+    return { missed, late: [...missed, ...future] };
   }
 
   /** Reads the events of the next range to seal. Events with an invalid id are skipped, so no seal covers them. */
@@ -259,7 +256,7 @@ export class Sealer implements BeforeApplicationShutdown {
     for await (const { row, hasId } of this.repository.readEvents(from, until)) {
       if (found.length >= limit) break;
       if (!hasId || !isEventId(row.id) || known.has(row.id) || isSealed(row.id)) continue;
-      found.push({ entry: { id: row.id, row_hash: hashRow(row) }, action: row.action });
+      found.push({ id: row.id, row_hash: hashRow(row), action: row.action });
     }
     return found;
   }
