@@ -248,6 +248,7 @@ function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunPa
   const addName = (party: Party): Party =>
     isUnixAddress(row.ip) && party.id === null ? { ...party, name: row.ip } : party;
   const { list } = Changes.fromText(row.changes);
+  const given = list.find(({ field }) => field === REASON_FIELD)?.new;
   return {
     id: row.id,
     time: row.time,
@@ -255,7 +256,7 @@ function toRecord(row: AuditEventEntity, partiesByRun: ReadonlyMap<string, RunPa
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id },
     changes: list.filter(({ field }) => field !== REASON_FIELD),
-    reason: String(list.find(({ field }) => field === REASON_FIELD)?.new ?? ''),
+    reason: typeof given === 'string' ? given : '',
     request_id: row.request_id,
     ip: row.ip,
   };
