@@ -13,13 +13,6 @@ interface HistoryPosition {
   before: number;
 }
 
-function readHistoryPosition(): HistoryPosition | undefined {
-  const state: unknown = history.state;
-  return typeof state === 'object' && state !== null && 'depth' in state
-    ? (state as HistoryPosition)
-    : undefined;
-}
-
 /**
  * Navigation of a list with cursor paging. The URL contains the cursor, and "Previous" goes back in the history.
  * @param page undefined while the list is loading.
@@ -29,7 +22,7 @@ export function Pager({ page, unit }: { page: ListPage<unknown> | undefined; uni
   const { query } = useUrl();
   const isFirst = !query.has('after');
   const end = useRef<HTMLElement>(null);
-  const { depth, before } = readHistoryPosition() ?? { depth: 0, before: 0 };
+  const { depth, before } = { depth: 0, before: 0, ...(history.state as Partial<HistoryPosition> | null) };
   // If the URL of a later page is opened directly, the number of rows before it is unknown.
   const isPlaced = isFirst || depth > 0;
   if (!page) return <div class="pager" />;
