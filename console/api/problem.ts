@@ -66,12 +66,12 @@ export const isPart = (path: string, field: string): boolean =>
 
 /**
  * Returns a handler for failed requests, which rethrows their error. For a response with this status, the handler first
- * runs `work`, for example to load the current version.
+ * runs `work`, for example to load the current version or to throw a clearer error.
  */
 export const handleStatus =
-  (status: number, work: () => unknown) =>
+  (status: number, work: (problem: ProblemError) => unknown) =>
   async (thrown: unknown): Promise<never> => {
-    if (thrown instanceof ProblemError && thrown.status === status) await work();
+    if (thrown instanceof ProblemError && thrown.status === status) await work(thrown);
     throw thrown;
   };
 

@@ -1,5 +1,5 @@
 import { api, unwrap, toReasonHeader } from '../../api/client.js';
-import { ProblemError } from '../../api/problem.js';
+import { ProblemError, handleStatus } from '../../api/problem.js';
 import type { components } from '../../api/generated.js';
 import { toHref } from '../../lib/url.js';
 import type { Draft } from './draft.js';
@@ -18,14 +18,13 @@ const toParams = (name: string) => ({ params: { path: { name } } });
 export const toProfileHref = (name: string): string =>
   toHref(`/profiles/${name === 'new' ? '%6eew' : encodeURIComponent(name)}`);
 
-export async function loadProfiles(signal?: AbortSignal): Promise<Profile[]> {
+export async function loadProfiles(signal: AbortSignal): Promise<Profile[]> {
   const params = { query: { limit: MAX_PROFILES } };
-  const call = api.GET('/api/0.3/import_profiles', { params, ...(signal && { signal }) });
-  return (await unwrap(call)).data.Results;
+  return (await unwrap(api.GET('/api/0.3/import_profiles', { params, signal }))).data.Results;
 }
 
-export async function loadProfile(name: string, signal?: AbortSignal): Promise<VersionedProfile> {
-  const call = api.GET('/api/0.3/import_profiles/{name}', { ...toParams(name), ...(signal && { signal }) });
+export async function loadProfile(name: string, signal: AbortSignal): Promise<VersionedProfile> {
+  const call = api.GET('/api/0.3/import_profiles/{name}', { ...toParams(name), signal });
   const { data, headers } = await unwrap(call);
   return { ...data, etag: headers.get('etag') ?? '' };
 }
@@ -49,6 +48,15 @@ function matchesPattern(pattern: string, name: string): boolean {
   return reached.has(wanted.length);
 }
 
+const NAME_IN_USE = {
+  title: 'A profile with this name already exists',
+  detail: 'Nothing was saved. Enter another name, or choose the existing profile to change it.',
+};
+const CHANGED_BY_OTHERS = {
+  title: 'Someone else has changed this profile',
+  detail: 'Nothing was saved. Compare your version with the saved one, then decide which one to keep.',
+};
+
 /**
  * Saves a profile.
  * @param etag version that is replaced. Undefined creates a profile.
@@ -62,26 +70,14 @@ export async function saveProfile(
   const body = draft as never; // the generated type requires fields that have a default
   const condition: Record<string, string> =
     etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
-  try {
-    const call = api.PUT('/api/0.3/import_profiles/{name}', { ...toParams(name), body, headers: condition });
-    const { data, headers } = await unwrap(call);
-    return { ...data, etag: headers.get('etag') ?? '' };
-  } catch (thrown) {
-    if (!(thrown instanceof ProblemError) || thrown.status !== 412) throw thrown;
-    throw new ProblemError(412, {
-      code: thrown.code,
-      title:
-        etag === undefined
-          ? 'A profile with this name already exists'
-          : 'Someone else has changed this profile',
-      detail: `Nothing was saved. ${
-        etag === undefined
-          ? 'Enter another name, or choose the existing profile to change it.'
-          : 'Compare your version with the saved one, then decide which one to keep.'
-      }`,
-      request_id: thrown.requestId,
-    });
-  }
+  const texts = etag === undefined ? NAME_IN_USE : CHANGED_BY_OTHERS;
+  const call = api.PUT('/api/0.3/import_profiles/{name}', { ...toParams(name), body, headers: condition });
+  const { data, headers } = await unwrap(call).catch(
+    handleStatus(412, ({ code, requestId }) => {
+      throw new ProblemError(412, { ...texts, code, request_id: requestId });
+    }),
+  );
+  return { ...data, etag: headers.get('etag') ?? '' };
 }
 
 export async function deleteProfile(name: string, reason: string): Promise<void> {
