@@ -43,9 +43,9 @@ export async function loadRuns(query: URLSearchParams, signal: AbortSignal): Pro
   return loadPage(api.GET('/api/0.3/imports', { params, signal }), offset);
 }
 
-export async function loadRun(id: string, signal?: AbortSignal): Promise<Run> {
+export async function loadRun(id: string, signal: AbortSignal): Promise<Run> {
   const params = { path: { import_id: id } };
-  return (await unwrap(api.GET('/api/0.3/imports/{import_id}', { params, ...(signal && { signal }) }))).data;
+  return (await unwrap(api.GET('/api/0.3/imports/{import_id}', { params, signal }))).data;
 }
 
 /** Maximum number of external ids in a request. */
