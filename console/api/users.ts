@@ -22,10 +22,15 @@ export interface UserVersion {
 /** Number of deleted users on a page. */
 const DELETED_PAGE = 50;
 
-const toParams = (id: string) => ({ path: { user_id: id } });
+const toParams = (id: string) => ({ params: { path: { user_id: id } } });
+
+/** Builds the parameters of a change that fails if the user has changed since it was loaded. */
+const toVersionParams = ({ user, etag }: UserVersion) => ({
+  params: { path: { user_id: user.uuid }, header: { 'If-Match': etag } },
+});
 
 export async function loadUser(id: string, signal?: AbortSignal): Promise<UserVersion> {
-  const call = api.GET('/api/0.3/users/{user_id}', { params: toParams(id), ...(signal && { signal }) });
+  const call = api.GET('/api/0.3/users/{user_id}', { ...toParams(id), ...(signal && { signal }) });
   const { data, headers } = await unwrap(call);
   return { user: data, etag: headers.get('etag') ?? '' };
 }
@@ -42,13 +47,9 @@ export async function loadUsers(ids: readonly string[], signal: AbortSignal): Pr
 }
 
 /** Saves changes of a user. @throws ProblemError 412 if the user has changed since it was loaded. */
-export async function saveUser(
-  { user, etag }: UserVersion,
-  body: UserInput,
-  reason = '',
-): Promise<UserVersion> {
-  const params = { ...toParams(user.uuid), header: { 'If-Match': etag } };
-  const request = { params, body: await resolveManager(body), ...toReasonHeader(reason) };
+export async function saveUser(version: UserVersion, input: UserInput, reason = ''): Promise<UserVersion> {
+  const body = await resolveManager(input);
+  const request = { ...toVersionParams(version), body, ...toReasonHeader(reason) };
   const { data, headers } = await unwrap(api.PUT('/api/0.3/users/{user_id}', request));
   return { user: data, etag: headers.get('etag') ?? '' };
 }
@@ -60,14 +61,14 @@ export async function createUser(body: UserInput): Promise<string> {
 }
 
 /** Deletes a user. @throws ProblemError 412 if the user has changed since it was loaded. */
-export async function deleteUser({ user, etag }: UserVersion, reason: string): Promise<void> {
-  const params = { ...toParams(user.uuid), header: { 'If-Match': etag } };
-  await unwrap(api.DELETE('/api/0.3/users/{user_id}', { params, ...toReasonHeader(reason) }));
+export async function deleteUser(version: UserVersion, reason: string): Promise<void> {
+  const request = { ...toVersionParams(version), ...toReasonHeader(reason) };
+  await unwrap(api.DELETE('/api/0.3/users/{user_id}', request));
 }
 
 export async function restoreUser(id: string, reason: string): Promise<void> {
-  const params = toParams(id);
-  await unwrap(api.POST('/api/0.3/users/{user_id}/restore', { params, ...toReasonHeader(reason) }));
+  const request = { ...toParams(id), ...toReasonHeader(reason) };
+  await unwrap(api.POST('/api/0.3/users/{user_id}/restore', request));
 }
 
 /** Events that a deletion causes are recorded within this time after it. */
@@ -83,8 +84,7 @@ export async function loadFormerReports(
   const ids: string[] = [];
   let after = '';
   do {
-    const params = { query: { ...query, ...(after && { after }) } };
-    const { rows, next } = await loadPage(api.GET('/api/0.3/audit', { params, signal }));
+    const { rows, next } = await loadEvents({ ...query, ...(after && { after }) }, signal);
     const lost = rows.filter(({ changes }) => changes.some(({ old }) => old === uuid));
     ids.push(...lost.map(({ target }) => target.id));
     after = next;
@@ -109,16 +109,15 @@ export function loadDeletedUsers(
 
 /** Generates a password. @param mustChange true if the next sign-in must replace it. */
 export async function generatePassword(id: string, mustChange: boolean, reason: string): Promise<string> {
-  const request = { params: toParams(id), body: { must_change: mustChange }, ...toReasonHeader(reason) };
+  const request = { ...toParams(id), body: { must_change: mustChange }, ...toReasonHeader(reason) };
   return (await unwrap(api.POST('/api/0.3/users/{user_id}/password', request))).data.password;
 }
 
 type AuditQuery = NonNullable<paths['/api/0.3/audit']['get']['parameters']['query']>;
 
-/** Loads the newest audit events that match a filter. */
-export async function loadEvents(query: AuditQuery, signal: AbortSignal) {
-  return (await unwrap(api.GET('/api/0.3/audit', { params: { query }, signal }))).data.Results;
-}
+/** Loads a page of the audit events that match a filter, newest first. */
+export const loadEvents = (query: AuditQuery, signal: AbortSignal) =>
+  loadPage(api.GET('/api/0.3/audit', { params: { query }, signal }));
 
 export async function loadSessions(id: string, signal: AbortSignal) {
   const query = { user_uuid: id, limit: 100 };
@@ -131,18 +130,13 @@ export async function endSession(id: string, reason: string): Promise<void> {
 }
 
 export async function endAllSessions(id: string, reason: string): Promise<void> {
-  const params = toParams(id);
-  await unwrap(api.DELETE('/api/0.3/users/{user_id}/sessions', { params, ...toReasonHeader(reason) }));
+  const request = { ...toParams(id), ...toReasonHeader(reason) };
+  await unwrap(api.DELETE('/api/0.3/users/{user_id}/sessions', request));
 }
 
 export async function loadGroups(id: string, signal: AbortSignal) {
   const query = { user_uuid: id, limit: 100 };
   return (await unwrap(api.GET('/api/0.3/groups', { params: { query }, signal }))).data.Results;
-}
-
-export function loadHistory(id: string, after: string, signal: AbortSignal) {
-  const query = { target: id, limit: 25, ...(after && { after }) };
-  return loadPage(api.GET('/api/0.3/audit', { params: { query }, signal }));
 }
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

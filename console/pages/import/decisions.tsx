@@ -17,7 +17,7 @@ export function Decisions({ run }: { run: Run }) {
   return (
     <TableCard
       title="History"
-      rows={data.toReversed()}
+      rows={data.rows.toReversed()}
       getKey={({ id }) => id}
       columns={[
         { title: 'Time', cell: ({ time }) => <Time at={time} /> },

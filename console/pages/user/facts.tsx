@@ -22,11 +22,11 @@ function useWebmasterFacts(
   const names = groups.data?.map(({ display_name }) => display_name);
   const latest = { target: uuid, limit: 1 };
   const [byImport] =
-    useResource(key, (signal) => loadEvents({ ...latest, actor_kind: 'import' }, signal)).data ?? [];
+    useResource(key, (signal) => loadEvents({ ...latest, actor_kind: 'import' }, signal)).data?.rows ?? [];
   const [block] =
     useResource(status === 'Blocked' ? key : undefined, (signal) =>
       loadEvents({ ...latest, action: ['user.blocked'] }, signal),
-    ).data ?? [];
+    ).data?.rows ?? [];
   const reports = useReportCount(isFull ? uuid : undefined);
   if (!isFull) return [];
   return [

@@ -7,15 +7,17 @@ import { Card } from '../../parts/page.js';
 import { Pager } from '../../parts/pager.js';
 import { ProblemNote } from '../../parts/problem-note.js';
 import { Time } from '../../parts/time.js';
-import { loadHistory } from '../../api/users.js';
+import { loadEvents } from '../../api/users.js';
 import { Actor, Source } from '../audit/parties.js';
+
+const PAGE = 25;
 
 /** Shows the audit events of a user with their actors and changed values. */
 export function History({ id }: { id: string }) {
   const { query } = useUrl();
   const after = query.get('after') ?? '';
   const { data, problem, isLoading } = useResource(`${id} ${after}`, (signal) =>
-    loadHistory(id, after, signal),
+    loadEvents({ target: id, limit: PAGE, ...(after && { after }) }, signal),
   );
   return (
     <Card title="History">
