@@ -54,15 +54,12 @@ export function navigate(
   address: string,
   { replace = false, state = {} }: { replace?: boolean; state?: object } = {},
 ) {
-  if (replace) {
-    history.replaceState(state, '', address);
+  const go = (): void => {
+    history[replace ? 'replaceState' : 'pushState'](state, '', address);
     updateCurrentUrl();
-    return;
-  }
-  confirmIfUnsaved(() => {
-    history.pushState(state, '', address);
-    updateCurrentUrl();
-  });
+  };
+  if (replace) go();
+  else confirmIfUnsaved(go);
 }
 
 /** Returns the path and query of the current URL. */
