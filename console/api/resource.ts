@@ -39,6 +39,7 @@ export function useResource<T>(
 ): Resource<T> {
   const [state, setState] = useState<State<T>>({ isLoading: true });
   const [reloadCount, setReloadCount] = useState(0);
+  const reload = useCallback(() => setReloadCount((count) => count + 1), []);
   const loadedKey = useRef<string | undefined>(undefined);
   const latest = useRef(load);
   const renewalCount = useStore(sessionRenewals);
@@ -63,8 +64,7 @@ export function useResource<T>(
           problem,
           isLoading: false,
         }));
-        if (RETRYABLE.includes(problem.status))
-          retry = setTimeout(() => setReloadCount((count) => count + 1), RETRY_MILLIS);
+        if (RETRYABLE.includes(problem.status)) retry = setTimeout(reload, RETRY_MILLIS);
       },
     );
     return () => {
@@ -72,7 +72,6 @@ export function useResource<T>(
       clearTimeout(retry);
     };
   }, [key, reloadCount]);
-  const reload = useCallback(() => setReloadCount((count) => count + 1), []);
   useEffect(() => {
     if (state.problem?.status === 401) reload();
   }, [renewalCount]);
