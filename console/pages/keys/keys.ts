@@ -41,7 +41,8 @@ export async function suspendFuse(id: string, reason: string): Promise<void> {
   await unwrap(api.POST('/api/0.3/api_keys/{key_id}/fuse', { ...toParams(id), ...toReasonHeader(reason) }));
 }
 
-const DAY = 86_400_000;
+/** Milliseconds of a day. */
+export const DAY = 86_400_000;
 
 /** Returns the days until a key expires, or infinity for a key without expiry. */
 export const getDaysLeft = ({ expires }: Key, now = Date.now()): number =>

@@ -4,11 +4,10 @@ import { useUnsavedWarning } from '../../lib/unsaved.js';
 import { Dialog, SecretDialog } from '../../parts/dialog.js';
 import { CheckField, SelectField, TextField, toChoices, toggle } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
-import { type NewKey, SCOPES, createKey } from './keys.js';
+import { DAY, type NewKey, SCOPES, createKey } from './keys.js';
 
 const FIELDS = ['name', 'expires', 'networks'];
 const PROVIDERS = ['standard', 'entra', 'okta', 'midpoint'] as const;
-const DAY = 86_400_000;
 
 /** Creates a key and shows it once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
