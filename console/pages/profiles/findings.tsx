@@ -62,9 +62,8 @@ export function Problems({ preview }: { preview: Preview }) {
 
 /** Formats the expected outcomes of the first rows: "100 rows: 97 created, 3 error". */
 export function formatOutcomes({ rows }: Preview): string {
-  const counts = new Map<string, number>();
-  for (const { outcome } of rows) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  const texts = [...counts].map(([outcome, count]) => `${count} ${formatCode(outcome).toLowerCase()}`);
+  const groups = Map.groupBy(rows, ({ outcome }) => outcome);
+  const texts = [...groups].map(([outcome, { length }]) => `${length} ${formatCode(outcome).toLowerCase()}`);
   return `${formatCount(rows.length, 'row')}${texts.length > 0 ? ': ' : ''}${texts.join(', ')}`;
 }
 
