@@ -1,6 +1,6 @@
 import { formatOptionValue } from '../../api/options.js';
 import type { ComponentChildren } from 'preact';
-import type { ProblemError } from '../../api/problem.js';
+import { type ProblemError, isPart } from '../../api/problem.js';
 import { formatCount } from '../../lib/text.js';
 import { ColumnsFields } from './columns-fields.js';
 import { type Editing, SECTIONS, type SectionName, countImported, findSources, formatPath } from './draft.js';
@@ -18,7 +18,7 @@ const MORE_SETTINGS = ['part', 'returning', 'mode', 'blank_cells', 'adopt', 'all
 /** Finds the section that contains a field of the profile. */
 const findSection = (field: string): SectionName =>
   (['people', 'reading', 'values', 'settings'] as const).find((name) =>
-    SECTIONS[name].some((member) => field === member || field.startsWith(`${member}.`)),
+    SECTIONS[name].some((member) => isPart(field, member)),
   ) ?? 'columns';
 
 interface SectionsProps {
