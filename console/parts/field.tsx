@@ -1,4 +1,4 @@
-import { type ComponentChildren, type InputHTMLAttributes, createContext } from 'preact';
+import { type AriaAttributes, type ComponentChildren, type InputHTMLAttributes, createContext } from 'preact';
 import { useContext, useId, useState } from 'preact/hooks';
 import type { User } from '../api/client.js';
 import { useRoles } from '../api/roles.js';
@@ -16,12 +16,10 @@ interface FieldProps {
 }
 
 /** Attributes that connect an input with its label, hint and error. */
-interface InputAttributes {
+type InputAttributes = Pick<AriaAttributes, 'aria-invalid' | 'aria-describedby'> & {
   id: string;
   name: string;
-  'aria-invalid': true | undefined;
-  'aria-describedby': string | undefined;
-}
+};
 
 /** Shows the label, hint and error of an input, and passes the attributes to it that refer to them. */
 export function LabelledField(
