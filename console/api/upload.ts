@@ -1,8 +1,7 @@
-import { api, unwrap } from './client.js';
+import { type Run, api, unwrap } from './client.js';
 import type { components, paths } from './generated.js';
 
 export type Preview = components['schemas']['ImportPreviewDto'];
-type Run = components['schemas']['ImportRunDto'];
 type Query = NonNullable<paths['/api/0.3/imports']['post']['parameters']['query']>;
 
 /** Options of an import by name. Empty options are not sent. */

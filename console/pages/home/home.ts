@@ -10,14 +10,13 @@ const MAX_WAITING = 10;
 
 export type Overview = Awaited<ReturnType<typeof loadOverview>>;
 
-/** Returns the local UTC offset in whole hours, as the API requires. */
-const getUtcOffset = (): number => Math.trunc(-new Date().getTimezoneOffset() / 60);
-
 /** Loads the statistics, and the newest imports that wait for a decision, at most ten. */
 export async function loadOverview(signal: AbortSignal) {
-  const days = { days: DAYS, utc_offset: getUtcOffset() };
+  const utcHours = Math.trunc(-new Date().getTimezoneOffset() / 60); // the API requires whole hours
   const [statistics, waiting] = await Promise.all([
-    unwrap(api.GET('/api/0.3/statistics', { params: { query: days }, signal })),
+    unwrap(
+      api.GET('/api/0.3/statistics', { params: { query: { days: DAYS, utc_offset: utcHours } }, signal }),
+    ),
     loadRuns(new URLSearchParams({ state: WAITING }), signal),
   ]);
   return { statistics: statistics.data, waiting: waiting.rows.slice(0, MAX_WAITING) };

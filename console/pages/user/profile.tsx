@@ -51,12 +51,8 @@ export function Profile({ version, isFull, isSelf, onChange }: ProfileProps) {
 export function ProfileFacts({ user, isFull }: { user: User; isFull: boolean }) {
   const draft = toDraft(user);
   const facts = SHOWN.filter((field) => isFull || field !== 'authname').map((field) => {
-    const isManager = field === 'manager_uuid' && user.manager_uuid;
-    const value = isManager ? (
-      <UserLink id={user.manager_uuid ?? ''} />
-    ) : (
-      <ChangedValue value={draft[field]} />
-    );
+    const manager = field === 'manager_uuid' && user.manager_uuid;
+    const value = manager ? <UserLink id={manager} /> : <ChangedValue value={draft[field]} />;
     return [getLabel(field), value] as const;
   });
   return <FactList facts={facts} />;
