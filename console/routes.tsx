@@ -33,8 +33,9 @@ const allowEveryUser = (): boolean => true;
 
 /**
  * All pages, in navigation order. To add a page, export a component from a file in `pages/` and add a line here. A page renders
- * with `Page` and other parts, reads with `useResource` and writes with `useAction`. It stores in the query (`useUrl`,
- * `setQuery`) what must survive a reload. `test/console/pages.e2e-spec.ts` opens every page and checks it with axe-core.
+ * with `Page` and other parts, reads with `useResource` or `useList`, and writes with `useAction`. It stores in the query
+ * (`useUrl`, `setQuery`) what must survive a reload. `test/console/pages.e2e-spec.ts` opens every page and checks it with
+ * axe-core.
  */
 export const ROUTES: readonly Route[] = [
   { path: '/home', page: HomePage, nav: { text: 'Home', icon: 'home' } },

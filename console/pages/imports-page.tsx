@@ -1,13 +1,13 @@
 import type { Run } from '../api/client.js';
 import { isWorking, useRunEvents } from '../api/events.js';
-import { useInterval, useResource } from '../api/resource.js';
-import { toHref, useUrl } from '../lib/url.js';
+import { useInterval } from '../api/resource.js';
+import { toHref } from '../lib/url.js';
 import { formatNumber, formatCode } from '../lib/text.js';
 import { formatDuration } from '../lib/time.js';
 import { LinkButton } from '../parts/button.js';
 import { ANY, SelectField, TextField, toChoices } from '../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../parts/filters.js';
-import { List } from '../parts/list.js';
+import { List, useList } from '../parts/list.js';
 import { Page } from '../parts/page.js';
 import { STATES, StatePill } from '../parts/pill.js';
 import type { Column } from '../parts/table.js';
@@ -69,8 +69,7 @@ const COLUMNS: readonly Column<Run>[] = [
 
 /** The list of import runs with live progress. */
 export function ImportsPage() {
-  const { query } = useUrl();
-  const list = useResource(query.toString(), (signal) => loadRuns(query, signal));
+  const { query, list } = useList(loadRuns);
   const { data, set } = list;
   const filter = createFilter(query, list);
   useRunEvents(data?.rows ?? [], (run) => {

@@ -1,11 +1,18 @@
 import type { ListPage } from '../api/client.js';
-import type { Resource } from '../api/resource.js';
+import { type Resource, useResource } from '../api/resource.js';
+import { useUrl } from '../lib/url.js';
 import { Pager } from './pager.js';
 import { ProblemNote } from './problem-note.js';
 import { Table, type TableProps } from './table.js';
 
-/** A list that `useResource` has loaded. */
+/** A loaded list. */
 export type LoadedList<T> = Omit<Resource<ListPage<T>>, 'set'>;
+
+/** Loads a list with the filters and the position in the query of the URL. */
+export function useList<T>(load: (query: URLSearchParams, signal: AbortSignal) => Promise<T>) {
+  const { query } = useUrl();
+  return { query, list: useResource(query.toString(), (signal) => load(query, signal)) };
+}
 
 interface ListProps<T> extends Omit<TableProps<T>, 'rows' | 'isLoading' | 'hasFailed'> {
   list: LoadedList<T>;

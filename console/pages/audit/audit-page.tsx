@@ -1,11 +1,9 @@
-import { useResource } from '../../api/resource.js';
-import { useUrl } from '../../lib/url.js';
 import { formatCode } from '../../lib/text.js';
 import { LinkButton } from '../../parts/button.js';
 import { ChangeList } from '../../parts/change.js';
 import { ANY, SelectField, TextField, toChoices } from '../../parts/field.js';
 import { NAME_INPUT, TimeField, createFilter } from '../../parts/filters.js';
-import { List } from '../../parts/list.js';
+import { List, useList } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
@@ -29,8 +27,7 @@ const COLUMNS: readonly Column<Event>[] = [
 
 /** The list of audit events, newest first. */
 export function AuditPage() {
-  const { query } = useUrl();
-  const list = useResource(query.toString(), (signal) => loadEvents(query, signal));
+  const { query, list } = useList(loadEvents);
   const filter = createFilter(query, list);
   return (
     <Page

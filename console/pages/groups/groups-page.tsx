@@ -1,6 +1,5 @@
-import { useResource } from '../../api/resource.js';
-import { toHref, useUrl } from '../../lib/url.js';
-import { List } from '../../parts/list.js';
+import { toHref } from '../../lib/url.js';
+import { List, useList } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
 import { Tags } from '../../parts/pill.js';
 import { SearchField } from '../../parts/search-field.js';
@@ -17,8 +16,7 @@ const COLUMNS: readonly Column<Group>[] = [
 
 /** The list of groups that identity providers manage. */
 export function GroupsPage() {
-  const { query } = useUrl();
-  const list = useResource(query.toString(), (signal) => loadGroups(query, signal));
+  const { query, list } = useList(loadGroups);
   return (
     <Page title="Groups" lead="Identity providers manage the members of groups. Assign roles to groups here.">
       <div class="toolbar">

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
-import { useResource } from '../../api/resource.js';
-import { toHref, useUrl } from '../../lib/url.js';
+import { toHref } from '../../lib/url.js';
 import { Button, LinkButton } from '../../parts/button.js';
 import { ConfirmButton } from '../../parts/dialog.js';
-import { List } from '../../parts/list.js';
+import { List, useList } from '../../parts/list.js';
 import { Page } from '../../parts/page.js';
 import { Pill, Tags } from '../../parts/pill.js';
 import type { Column } from '../../parts/table.js';
@@ -16,8 +15,7 @@ const SOON_DAYS = 30;
 
 /** The list of API keys with their scopes, networks, expiry and last use. */
 export function KeysPage() {
-  const after = useUrl().query.get('after') ?? '';
-  const list = useResource(after || 'first', (signal) => loadKeys(after, signal));
+  const { list } = useList(loadKeys);
   const [isCreating, setCreating] = useState(false);
   return (
     <Page

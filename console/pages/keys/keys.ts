@@ -20,9 +20,9 @@ export const SCOPES: readonly (readonly [scope: string, meaning: string])[] = [
   ['webmasters', 'create, change and block Webmasters'],
 ];
 
-/** Loads a page of keys. @param after number of keys before the page. */
-export function loadKeys(after: string, signal: AbortSignal) {
-  const offset = Number(after || 0);
+/** Loads a page of keys. The query parameter `after` contains the number of keys before the page. */
+export function loadKeys(page: URLSearchParams, signal: AbortSignal) {
+  const offset = Number(page.get('after') ?? 0);
   const params = { query: { offset, limit: PAGE } };
   return loadPage(api.GET('/api/0.3/api_keys', { params, signal }), offset);
 }
