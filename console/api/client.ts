@@ -89,11 +89,7 @@ export async function loadServiceInfo(): Promise<void> {
 }
 
 /** Client of the API, typed by `docs/openapi.json`. The browser adds the session cookie. */
-export const api = createClient<paths>({
-  baseUrl: '',
-  ...SESSION,
-  fetch: fetchConfirmed,
-});
+export const api = createClient<paths>({ ...SESSION, fetch: fetchConfirmed });
 
 /** Problem for a response that is not JSON and therefore not from the service. */
 const UNEXPECTED_RESPONSE = {
@@ -109,9 +105,7 @@ type Call<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 export async function unwrap<T>(call: Call<T>): Promise<{ data: NonNullable<T>; headers: Headers }> {
   const { data, error, response } = await call.catch((fault: unknown) => {
     if (fault instanceof DOMException && fault.name === 'AbortError') throw fault;
-    throw fault instanceof SyntaxError
-      ? new ProblemError(0, UNEXPECTED_RESPONSE)
-      : new ProblemError(0, undefined);
+    throw new ProblemError(0, fault instanceof SyntaxError ? UNEXPECTED_RESPONSE : undefined);
   });
   const { status, ok, headers } = response;
   if (ok) return { data: (data ?? {}) as NonNullable<T>, headers };

@@ -35,8 +35,7 @@ export const canReadUsers = (user: User): boolean =>
 /** Loads the user of the current session from the service. */
 export async function loadSession(): Promise<void> {
   try {
-    const { data } = await unwrap(api.GET('/api/0.3/users/me'));
-    setSignedIn(data);
+    setSignedIn((await unwrap(api.GET('/api/0.3/users/me'))).data);
   } catch (thrown) {
     handleFailure(thrown);
   }
