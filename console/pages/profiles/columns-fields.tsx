@@ -66,21 +66,20 @@ export function ColumnsFields({ editing }: { editing: Editing }) {
   );
 }
 
-/** The choices of a source column. The value '' removes it from the profile. */
-const listTargets = (isUsed: boolean) => [
-  { value: '', text: isUsed ? 'Only in templates' : 'Not listed' },
-  ...toChoices(COLUMNS.map(([name]) => name)),
-  { value: IGNORE, text: 'Ignore' },
-];
-
+/** Choice of the import column of a source column. The value '' removes the source column from the profile. */
 function Target({ source, editing: { draft, change, getError } }: { source: string; editing: Editing }) {
   const key = findKey(draft.columns, source) ?? source;
+  const isUsed = listUses(draft, source).length > 0;
   return (
     <Select
       label={`Import ${source} as`}
       value={draft.columns[key] ?? ''}
       error={getError(`columns.${key}`)}
-      choices={listTargets(listUses(draft, source).length > 0)}
+      choices={[
+        { value: '', text: isUsed ? 'Only in templates' : 'Not listed' },
+        ...toChoices(COLUMNS.map(([name]) => name)),
+        { value: IGNORE, text: 'Ignore' },
+      ]}
       onValue={(target) => change(mapColumn(draft, source, target))}
     />
   );
