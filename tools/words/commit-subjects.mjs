@@ -1,7 +1,7 @@
 /** Verbs with which a commit subject may begin. */
 export const VERBS = new Set(
   `abort accept acquire adapt add adjust align allocate allow answer apply assign attach audit avoid backfill batch bind
-   block bound bring build bump cache call cancel catch change check claim clarify clean clear close collapse
+   block bound bring build bump cache call cancel catch change check choose claim clarify clean clear close collapse
    collect combine commit compare compile complete compress compute configure connect convert copy correct
    count cover create cut declare decode deduplicate define delay delete deny deprecate derive describe
    detect disable document downgrade drop edit emit enable encode encrypt end enforce ensure escape evaluate
