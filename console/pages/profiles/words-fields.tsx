@@ -1,6 +1,8 @@
+import { useState } from 'preact/hooks';
 import { useRoles } from '../../api/roles.js';
 import { formatNumber } from '../../lib/text.js';
-import { Select, toChoices } from '../../parts/field.js';
+import { Button } from '../../parts/button.js';
+import { Select, TextField, toChoices } from '../../parts/field.js';
 import { Table } from '../../parts/table.js';
 import { type Editing, type TextMap, findKey, setMember } from './draft.js';
 import { SettingFields } from './settings-fields.js';
@@ -57,20 +59,43 @@ export function WordsFields({ editing }: { editing: Editing }) {
 }
 
 function WordsTable({ group: { name, column, words }, editing }: { group: Group; editing: Editing }) {
+  const [typed, setTyped] = useState('');
+  /** Words that are not in the file. The draft contains them as soon as they have a meaning. */
+  const [added, setAdded] = useState<readonly Word[]>([]);
+  const isListed = ({ word }: Word) => words.some((each) => toWordKey(each.word) === toWordKey(word));
   return (
-    <Table
-      caption={`Words of ${name}`}
-      rows={words}
-      getKey={({ word }) => word}
-      columns={[
-        { title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
-        { title: 'Rows', isNumber: true, cell: ({ rows }) => rows !== undefined && formatNumber(rows) },
-        {
-          title: column,
-          cell: (word) => <Meaning word={word} name={name} column={column} editing={editing} />,
-        },
-      ]}
-    />
+    <>
+      <Table
+        caption={`Words of ${name}`}
+        rows={[...words, ...added.filter((word) => !isListed(word))]}
+        getKey={({ word }) => word}
+        columns={[
+          { title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
+          { title: 'Rows', isNumber: true, cell: ({ rows }) => rows !== undefined && formatNumber(rows) },
+          {
+            title: column,
+            cell: (word) => <Meaning word={word} name={name} column={column} editing={editing} />,
+          },
+        ]}
+      />
+      <div class="toolbar">
+        <TextField
+          name={`word-${name}`}
+          label={`Another word in ${name}`}
+          value={typed}
+          onValue={setTyped}
+          input={{ maxLength: 255, autocomplete: 'off' }}
+        />
+        <Button
+          text={`Add the word to ${name}`}
+          isDisabled={typed.trim() === ''}
+          onClick={() => {
+            setAdded([...added, { word: typed.trim(), meaning: null }]);
+            setTyped('');
+          }}
+        />
+      </div>
+    </>
   );
 }
 
