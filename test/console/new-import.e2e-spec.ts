@@ -104,6 +104,7 @@ describeConsole('new imports in the console', (service) => {
     await page.page.getByText('From the column E-Mail').waitFor({ state: 'attached' });
     await page.page.getByRole('button', { name: /^\{Vorname:ascii:lower\}\.\{Nachname/ }).click();
     await page.waitForText('First values: jorg.muller');
+    await page.page.getByText('Edit the template of Username').click();
     const functions = page.page.getByRole('group', { name: 'Functions for Vorname' });
     await functions.getByRole('button', { name: 'german' }).click();
     await page.waitForText('First values: joerg.muller');
@@ -193,12 +194,15 @@ describeConsole('new imports in the console', (service) => {
     // A column that is mapped by hand gets the probable meanings of its words.
     await page.waitForText(/^1 word replaced/);
     expect(await page.field('Meaning of A in State').inputValue()).toBe('Active');
+    await page.field('Another word in State').fill('Guest');
+    await page.button('Add the word to State').click();
+    await page.field('Meaning of Guest in State').selectOption('Blocked');
     await page.field('Users missing from the file').selectOption('block');
     await page.waitForText('Changed. Value in the profile: not set.');
     await page.button('Save').click();
     await page.waitForText('Profile dropped saved.');
     const { profile } = (await service.key.get('/import_profiles/dropped')).body;
-    expect(profile).toMatchObject({ missing: 'block', values: { State: { A: 'Active' } } });
+    expect(profile).toMatchObject({ missing: 'block', values: { State: { A: 'Active', Guest: 'Blocked' } } });
     await page.page.getByRole('link', { name: 'Copy' }).click();
     await page.field('Name').fill('no name/at all');
     await page.button('Save').click();

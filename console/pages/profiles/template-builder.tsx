@@ -24,61 +24,69 @@ export function TemplateBuilder({ column, editing }: { column: string; editing: 
   return (
     <fieldset class="builder">
       <legend>{column} from a template</legend>
-      {pieces && (
-        <div class="buttons">
-          {pieces.map((each, at) => (
-            <button
-              key={at}
-              type="button"
-              class={each === FALLBACK ? 'chip full' : 'chip'}
-              aria-pressed={at === selected}
-              onClick={() => setSelected(at)}
-            >
-              {formatPiece(each)}
-            </button>
-          ))}
-          <Pick
-            label={`Add a column to ${column}`}
-            text="Add a column…"
-            choices={listSources(editing)}
-            onPick={(source) => setPieces([...pieces, { columns: [source], functions: [] }], pieces.length)}
-          />
-          <Button text="Add text" onClick={() => setPieces([...pieces, '.'], pieces.length)} />
-          <Button
-            text="Add a fallback for blank cells"
-            onClick={() => change(buildTemplate(draft, column, true))}
+      {/* An offered template rarely needs changes. */}
+      <details open={!editing.getOffers(column).some((offer) => offer.template === template)}>
+        <summary>Edit the template of {column}</summary>
+        <div class="stack">
+          {pieces && (
+            <div class="buttons">
+              {pieces.map((each, at) => (
+                <button
+                  key={at}
+                  type="button"
+                  class={each === FALLBACK ? 'chip full' : 'chip'}
+                  aria-pressed={at === selected}
+                  onClick={() => setSelected(at)}
+                >
+                  {formatPiece(each)}
+                </button>
+              ))}
+              <Pick
+                label={`Add a column to ${column}`}
+                text="Add a column…"
+                choices={listSources(editing)}
+                onPick={(source) =>
+                  setPieces([...pieces, { columns: [source], functions: [] }], pieces.length)
+                }
+              />
+              <Button text="Add text" onClick={() => setPieces([...pieces, '.'], pieces.length)} />
+              <Button
+                text="Add a fallback for blank cells"
+                onClick={() => change(buildTemplate(draft, column, true))}
+              />
+            </div>
+          )}
+          {pieces && piece !== undefined && (
+            <>
+              <PieceFields
+                piece={piece}
+                isUniqueAllowed={column === 'Username' && selected === pieces.length - 1}
+                onPiece={(next) => setPieces(pieces.with(selected, next))}
+              />
+              <div class="buttons">
+                {selected > 0 && (
+                  <Button
+                    text={`Move ${formatPiece(piece)} left`}
+                    onClick={() => setPieces(others.toSpliced(selected - 1, 0, piece), selected - 1)}
+                  />
+                )}
+                <Button
+                  text={`Remove ${formatPiece(piece)}`}
+                  onClick={() => setPieces(others, Math.max(0, selected - 1))}
+                />
+              </div>
+            </>
+          )}
+          <TextField
+            name={`template-${column}`}
+            label={`Template of ${column}`}
+            value={template}
+            error={getError(`set.${column}`)}
+            onValue={setTemplate}
+            input={{ maxLength: 500, spellcheck: false, autocomplete: 'off' }}
           />
         </div>
-      )}
-      {pieces && piece !== undefined && (
-        <>
-          <PieceFields
-            piece={piece}
-            isUniqueAllowed={column === 'Username' && selected === pieces.length - 1}
-            onPiece={(next) => setPieces(pieces.with(selected, next))}
-          />
-          <div class="buttons">
-            {selected > 0 && (
-              <Button
-                text={`Move ${formatPiece(piece)} left`}
-                onClick={() => setPieces(others.toSpliced(selected - 1, 0, piece), selected - 1)}
-              />
-            )}
-            <Button
-              text={`Remove ${formatPiece(piece)}`}
-              onClick={() => setPieces(others, Math.max(0, selected - 1))}
-            />
-          </div>
-        </>
-      )}
-      <TextField
-        name={`template-${column}`}
-        label={`Template of ${column}`}
-        value={template}
-        error={getError(`set.${column}`)}
-        onValue={setTemplate}
-        input={{ maxLength: 500, spellcheck: false, autocomplete: 'off' }}
-      />
+      </details>
       <FirstValues column={column} editing={editing} />
       <div class="buttons">
         <Button
