@@ -73,7 +73,7 @@ export function SchedulePage() {
               onFiles={([file]) =>
                 run(async () => {
                   await addScheduledFile(file);
-                  showToast(`${showFileName(file.name)} was added. The next tick imports it.`);
+                  showToast(`${showFileName(file.name)} was added. The next check of the folder imports it.`);
                 })
               }
             />
@@ -95,8 +95,8 @@ function Facts({ schedule }: { schedule: Schedule }) {
           ['Folder', folder],
           ['File names', <code key="">{pattern}</code>],
           ['Times', `${cron} (${zone})`],
-          ['Next tick', next ? <Time key="" at={next} /> : 'never'],
-          ['Last tick', last ? <Time key="" at={last} /> : 'none yet'],
+          ['Next check', next ? <Time key="" at={next} /> : 'never'],
+          ['Last check', last ? <Time key="" at={last} /> : 'none yet'],
           [
             'Overdue',
             hours === null
