@@ -188,9 +188,9 @@ describeConfiguredConsole('the schedule in the console', SCHEDULE, (service) => 
     await choose('wrong.csv');
     await page.waitForText(/must have a name that matches hr\*\.csv/);
     await choose('hr.csv');
-    await page.waitForText('complete, waits for the next tick');
+    await page.waitForText('complete, waits for the next check');
     expect((await page.readRows('Waiting files')).map(([name, reason]) => [name, reason])).toEqual([
-      ['hr.csv', 'complete, waits for the next tick'],
+      ['hr.csv', 'complete, waits for the next check'],
       ['other.csv', 'the name does not match hr*.csv (IMPORT_PATTERN)'],
     ]);
     await page.button('Import now').focus();

@@ -46,7 +46,7 @@ test('the schedule lists each file with the reason why it waits', async () => {
   writeFileSync(join(drop.folder, '.hidden.csv'), '');
   const { files, ...schedule } = await readSchedule();
   expect(files.map(({ name, reason, size }: Json) => [name, reason, size !== null])).toEqual([
-    ['hr-complete.csv', 'complete, waits for the next tick', true],
+    ['hr-complete.csv', 'complete, waits for the next check', true],
     ['hr-link.csv', 'a symbolic link', false],
     ['hr-new.csv', 'changed within the last 10 seconds, without a marker file', true],
     ['other.csv', 'the name does not match hr*.csv (IMPORT_PATTERN)', false],

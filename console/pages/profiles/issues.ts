@@ -18,7 +18,7 @@ const NOT_UTF8 =
 const MISSING_IGNORED =
   'Users who are missing from the next file keep their access. Choose Blocked if each file lists all users.';
 
-const INVENTED_EMAILS = `All users get invented e-mail addresses. If they have real ones, replace ${NO_MAIL} under People.`;
+const INVENTED_EMAILS = `All users get invented e-mail addresses. Keep them, or replace ${NO_MAIL} in the template of Email.`;
 
 /** An open task in a section. No plan can be created while a task with `blocks` is open. */
 export interface Issue {

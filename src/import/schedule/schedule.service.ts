@@ -31,7 +31,7 @@ const RESPONSE_MILLIS = 10_000;
 /** Interval between two checks for finished runs while the maximum number of files is in `processing/`. */
 const POLL_MILLIS = 250;
 const RETRY_SECONDS = 30;
-const READY = 'complete, waits for the next tick';
+const READY = 'complete, waits for the next check';
 const CHANGING = 'changed within the last 10 seconds, without a marker file';
 /** Maximum number of files in `processing/` whose runs are queued or in progress. Each pass reads all of these runs. */
 const MAX_PROCESSING = 100;
