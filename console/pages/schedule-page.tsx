@@ -73,7 +73,9 @@ export function SchedulePage() {
               onFiles={([file]) =>
                 run(async () => {
                   await addScheduledFile(file);
-                  showToast(`${showFileName(file.name)} was added. It is imported at the next check of the folder, or with Import now.`);
+                  showToast(
+                    `${showFileName(file.name)} was added. It is imported at the next check of the folder, or with Import now.`,
+                  );
                 })
               }
             />

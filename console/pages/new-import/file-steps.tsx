@@ -18,6 +18,8 @@ import { useDraft } from '../profiles/use-draft.js';
 export interface FileState {
   /** Reason why no plan can be created. Empty if the file is ready. */
   blocker: string;
+  /** Number of open tasks. */
+  tasks: number;
   /** Data set and part of the file. */
   dataset: string;
   /** Saves the profile if necessary, then creates the plan. */
@@ -88,7 +90,8 @@ function LoadedFileSteps(props: FileStepsProps & { profile: VersionedProfile | u
     return planFile(file, { profile: name });
   };
   useUnsavedWarning(isChanged && !isPlanned);
-  useEffect(() => onState({ blocker, dataset, plan }), [blocker, name, draft, isKept, own]);
+  const tasks = issues.length;
+  useEffect(() => onState({ blocker, tasks, dataset, plan }), [blocker, tasks, name, draft, isKept, own]);
   useEffect(() => {
     if (!isOptional && name === '') setName(draft.dataset ?? '');
   }, [isOptional, draft.dataset]);

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Run } from '../../api/client.js';
 import { useRunEvents } from '../../api/events.js';
 import { useAction, useResource } from '../../api/resource.js';
-import { formatSize, showFileName } from '../../lib/text.js';
+import { formatCount, formatSize, showFileName } from '../../lib/text.js';
 import { navigate, setQuery, toHref, useUrl } from '../../lib/url.js';
 import { Button } from '../../parts/button.js';
 import { DropZone } from '../../parts/drop-zone.js';
@@ -64,12 +64,13 @@ export function NewImportPage() {
         if (state) update(id, { run: await state.plan() });
       }
     });
+  const tasks = pending.reduce((sum, { state }) => sum + (state?.tasks ?? 0), 0);
   const planText = pending.length > 1 ? `Create ${pending.length} plans` : 'Create plan';
   const hint = blocked
     ? `${isSingle ? '' : `${showFileName(blocked.file.name)}: `}${getBlocker(blocked)}`
     : entries.length === 0
       ? 'Choose one or more CSV files.'
-      : 'No users are changed until you have reviewed the plan.';
+      : `No users are changed until you have reviewed the plan.${tasks > 0 ? ` ${formatCount(tasks, 'open task')} below.` : ''}`;
   return (
     <Page
       title="New import"

@@ -69,14 +69,14 @@ export function ColumnsFields({ editing }: { editing: Editing }) {
 /** Choice of the import column of a source column. The value '' removes the source column from the profile. */
 function Target({ source, editing: { draft, change, getError } }: { source: string; editing: Editing }) {
   const key = findKey(draft.columns, source) ?? source;
-  const isUsed = listUses(draft, source).length > 0;
+  const uses = listUses(draft, source).join(', ');
   return (
     <Select
       label={`Import ${source} as`}
       value={draft.columns[key] ?? ''}
       error={getError(`columns.${key}`)}
       choices={[
-        { value: '', text: isUsed ? 'Only in templates' : 'Not listed' },
+        { value: '', text: uses ? `Used as ${uses}` : 'Not listed' },
         ...toChoices(COLUMNS.map(([name]) => name)),
         { value: IGNORE, text: 'Ignore' },
       ]}

@@ -108,11 +108,18 @@ export function removeTemplate(draft: Draft, column: string): DraftChanges {
   return free === undefined ? { set } : mapColumn({ ...draft, set }, free, column);
 }
 
-/** Lists the import columns that are filled by a template that uses a source column. */
-export const listUses = ({ set }: Draft, source: string): string[] =>
-  Object.entries(set ?? {}).flatMap(([column, template]) =>
-    listTemplateColumns(template).some((name) => toHeaderKey(name) === toHeaderKey(source)) ? [column] : [],
+/** Members of a profile that each name a source column. */
+export const SOURCE_MEMBERS: readonly (keyof Draft)[] = ['active_from', 'active_until', 'manager_key'];
+
+/** Lists the import columns that a template fills from a source column, and the settings that name the source column. */
+export function listUses(draft: Draft, source: string): string[] {
+  const isSource = (name: string): boolean => toHeaderKey(name) === toHeaderKey(source);
+  const filled = Object.entries(draft.set ?? {}).filter(([, text]) =>
+    listTemplateColumns(text).some(isSource),
   );
+  const settings = SOURCE_MEMBERS.filter((name) => isSource(toText(draft[name])));
+  return [...filled.map(([column]) => column), ...settings.map(getOptionName)];
+}
 
 /** Lists the names of the source columns: the columns of the file, then other columns that the draft names. */
 export function listSources({ draft, preview }: Pick<Editing, 'draft' | 'preview'>): string[] {

@@ -104,7 +104,7 @@ const LIST: readonly SectionEntry[] = [
     name: 'values',
     title: 'Values',
     format: ({ draft }) =>
-      `${formatCount(Object.values(draft.values ?? {}).flatMap(Object.keys).length, 'word')} replaced`,
+      `${formatCount(Object.values(draft.values ?? {}).flatMap(Object.keys).length, 'word')} replaced${draft.active_until ? `, active until ${draft.active_until}` : ''}`,
     Fields: WordsFields,
   },
   {

@@ -1,6 +1,6 @@
 import { VALUES, formatOptionValue, getOptionName } from '../../api/options.js';
 import { CheckField, RoleFields, SelectField, TextField, toChoices } from '../../parts/field.js';
-import { type Draft, type Editing, listSources, toText } from './draft.js';
+import { type Draft, type Editing, SOURCE_MEMBERS, listSources, toText } from './draft.js';
 
 type Name = keyof Draft;
 type Texts = Readonly<Record<string, string>>;
@@ -16,7 +16,6 @@ const HINTS: Texts = {
 const ENCODINGS = 'utf-8, windows-1252, iso-8859-1, iso-8859-15, windows-1250, windows-1251, utf-16le'.split(
   ', ',
 );
-const SOURCES: readonly string[] = ['active_from', 'active_until', 'manager_key'];
 const CHECKS: readonly string[] = ['ignore_unknown_columns', 'allow_privileged'];
 const READING: readonly string[] = ['encoding', 'delimiter'];
 
@@ -31,7 +30,8 @@ export const SettingFields = ({ names, editing }: { names: readonly Name[]; edit
 
 /** Returns the choices of a setting, or undefined if the setting accepts any text. */
 function listChoices(name: Name, editing: Editing): Texts | undefined {
-  const names = name === 'encoding' ? ENCODINGS : SOURCES.includes(name) ? listSources(editing) : undefined;
+  const names =
+    name === 'encoding' ? ENCODINGS : SOURCE_MEMBERS.includes(name) ? listSources(editing) : undefined;
   if (names) return Object.fromEntries(names.map((each) => [each, each]));
   return (VALUES as Partial<Record<string, Texts>>)[name];
 }
