@@ -95,6 +95,7 @@ export function presentRun(
     options: Object.assign(new RunOptions(), run.options),
     profile: run.profile?.name ?? null,
     guard_limits: run.profile?.guards ?? null,
+    created_blocked: run.created_blocked,
     reverted_by: revertedBy,
     corrects: run.corrects,
     where: bulk?.where ?? null,

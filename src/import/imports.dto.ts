@@ -201,6 +201,12 @@ export class ImportRunDto {
     description: 'Number of rows per outcome (in a plan: per expected outcome), including unchanged rows.',
   })
   counts!: Counts;
+  @ApiProperty({
+    type: 'integer',
+    example: 2,
+    description: 'Number of users in `counts.created` whom the plan creates with the status Blocked.',
+  })
+  created_blocked!: number;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;
   @ApiProperty({
     description: 'True if the run has changed users. Otherwise its counts are a plan.',

@@ -4,7 +4,16 @@ import { PurgeService } from '../../src/operations/start/purge.service.js';
 import { setUpApp } from '../support/app/app.js';
 import type { Json } from '../support/app/client.js';
 import { create } from '../support/data/factories.js';
-import { countsOf, csv, findUser, readFailed, readRun, runImport, upload } from '../support/app/imports.js';
+import {
+  countsOf,
+  csv,
+  decide,
+  findUser,
+  readFailed,
+  readRun,
+  runImport,
+  upload,
+} from '../support/app/imports.js';
 import { databaseOf, inSeconds } from '../support/app/people.js';
 import { HEAD, fileOf, people } from '../support/data/user-file.js';
 
@@ -33,6 +42,27 @@ test('failed.csv contains failed rows and can be corrected and imported', async 
   const last = await runImport(app.key, corrected, 'ignore_unknown_columns=true');
   expect(countsOf(last)).toEqual({ created: 2 });
   expect((await findUser(app.key, 'r2')).phone).toBe('+44; 2');
+});
+
+test('a plan counts the users whom it creates with the status Blocked, without failed rows', async () => {
+  const row = (id: string, username: string, status: string, manager = '') =>
+    `${id},${username},${id}@example.org,${status},${manager}`;
+  const rows = [
+    row('cb1', 'cb1', 'Active'),
+    row('cb2', 'cb2', 'Blocked'),
+    row('cb3', 'cb3', 'Blocked'),
+    row('cb4', 'cb3', 'Blocked'), // the username is already on the line before
+    row('cb5', 'cb5', 'Blocked', 'cb4'),
+    row('cb6', 'cb6', 'blocked', 'cb2'),
+  ];
+  const file = csv('ExternalId,Username,Email,Status,Manager', ...rows);
+  const plan = await runImport(app.key, file, 'dataset=created-blocked&dry_run=true');
+  const run = await decide(app.key, plan.id, 'apply');
+  const { body } = await app.key.get('/users/search?managed_by=created-blocked&status=Blocked');
+  expect([plan.created_blocked, run.created_blocked]).toEqual([body.Count, body.Count]);
+  expect([plan.counts.error, body.Count]).toEqual([3, 2]);
+  const again = await runImport(app.key, file, 'dataset=created-blocked');
+  expect(again.created_blocked).toBe(0);
 });
 
 test('GET /imports lists imports newest first, with paging and filters', async () => {

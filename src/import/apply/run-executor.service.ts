@@ -199,7 +199,14 @@ export class RunExecutor {
     checkpoint.beginFinalWrites();
     if (run.state !== 'applying') {
       await this.rows.deleteAll(run.id, (write) => checkpoint.commit(write));
-      const none = { counts: null, guards: [], missing_reported: 0, missing_blocked: 0, batches: 0 };
+      const none = {
+        counts: null,
+        created_blocked: 0,
+        guards: [],
+        missing_reported: 0,
+        missing_blocked: 0,
+        batches: 0,
+      };
       return this.endRun(checkpoint, end, async () => ({ ...none, reason: reason ?? run.reason }));
     }
     await this.failedRows.storeCells(run, checkpoint).catch((error: unknown) => {

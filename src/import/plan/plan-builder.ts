@@ -16,6 +16,7 @@ import {
   type RowError,
   type StagedRow,
   MAX_CAUSES,
+  createsBlocked,
   toFailedRow,
   isWritten,
   EMPTY_ROW,
@@ -160,6 +161,7 @@ export class PlanBuilder {
       rows_total: this.tally.rows,
       causes: this.causes,
       counts: { ...staged, unchanged: this.tally.unchanged },
+      created_blocked: this.tally.createdBlocked,
       plan_hash: this.tally.fingerprint(),
       batches: this.batches,
     };
@@ -231,6 +233,7 @@ export class PlanBuilder {
         const row = known.get(line);
         // Until now, this row was counted as unchanged.
         if (!row || row.outcome === 'unchanged') this.tally.unchanged--;
+        if (row && createsBlocked(row)) this.tally.createdBlocked--;
         // Record only changed names. Unchanged names belong to the user of this row, who does not count as missing
         // anyway.
         const { username, email } = row?.changes.values ?? {};

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import type { User } from '../../users/model/user.js';
 import type { UserScope } from '../../users/search/user-scope.js';
 import { isWebmasterUser } from '../../users/rules/user-rules.js';
-import type { StagedRow } from '../runs/import-row.js';
+import { type StagedRow, createsBlocked } from '../runs/import-row.js';
 
 /** Numbers and fingerprint of a plan, collected while its rows are planned. */
 export class PlanTally {
   rows = 0;
   unchanged = 0;
+  /** Number of created users with the status Blocked. */
+  createdBlocked = 0;
   /** Number of active users in the file by part. Users without a part are counted under an empty string. */
   readonly listed = new Map<string, number>();
   private readonly hash = createHash('sha256');
@@ -15,6 +17,7 @@ export class PlanTally {
   add(row: StagedRow): void {
     this.rows++;
     if (row.outcome === 'unchanged') this.unchanged++;
+    if (createsBlocked(row)) this.createdBlocked++;
     this.print(row);
   }
 

@@ -172,6 +172,11 @@ export const blocksUser = ({ changes }: Pick<StagedRow, 'changes'>): boolean =>
     ({ field, old, new: value }) => field === 'status' && old === 'Active' && value === 'Blocked',
   );
 
+/** Returns true if a row creates a user with the status Blocked. */
+export const createsBlocked = ({ outcome, changes }: StagedRow): boolean =>
+  outcome === 'created' &&
+  changes.list.some(({ field, new: value }) => field === 'status' && value === 'Blocked');
+
 /** Turns a row into a failed row without changes. Removes the UUID of a new user, who will not be created. */
 export function toFailedRow(row: StagedRow, errors: RowError[]): StagedRow {
   const outcome = row.outcome === 'missing' ? 'missing' : 'error';

@@ -48,6 +48,7 @@ export class Imports1795600028000 extends TableMigration {
         corrects: optional(uuid()),
         causes: optional(longText()),
         delimiter: optional(ascii(1)),
+        created_blocked: int(),
         bulk: optional(longText()),
         waited_seconds: int(),
         senders: optional(longText()),
