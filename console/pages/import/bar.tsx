@@ -1,3 +1,4 @@
+import type { Run } from '../../api/client.js';
 import { formatNumber } from '../../lib/text.js';
 import { type RunCounts, listOutcomes, formatOutcome } from './runs.js';
 
@@ -20,12 +21,15 @@ export function Bar({ run, isLabelled = true }: { run: RunCounts; isLabelled?: b
   );
 }
 
-export const Legend = ({ run }: { run: RunCounts }) => (
+export const Legend = ({ run }: { run: Run }) => (
   <ul class="legend small">
     {listOutcomes(run).map(([outcome, rows]) => (
       <li key={outcome}>
         <span class={`dot of-${outcome}`} />
         <span class="muted">{formatOutcome(run, outcome)}</span> <strong>{formatNumber(rows)}</strong>
+        {outcome === 'created' && run.created_blocked > 0 && (
+          <span>({formatNumber(run.created_blocked)} blocked)</span>
+        )}
       </li>
     ))}
   </ul>
