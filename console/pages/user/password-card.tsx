@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import { useAction } from '../../api/resource.js';
 import { useUnsavedWarning } from '../../lib/unsaved.js';
-import { HiddenUsername, TextField } from '../../parts/field.js';
+import { CheckField, HiddenUsername, TextField } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
 import { Card } from '../../parts/page.js';
 import { showToast } from '../../parts/toast.js';
 import { type User, serviceInfo } from '../../api/client.js';
-import { loadUser, saveUser } from '../../api/users.js';
-import { GeneratePasswordButton, MustChangeField } from './generate-password-button.js';
+import { generatePassword, loadUser, saveUser } from '../../api/users.js';
+import { getDisplayName } from '../../parts/avatar.js';
+import { ConfirmButton, SecretDialog } from '../../parts/dialog.js';
 
 interface PasswordProps {
   user: User;
@@ -67,5 +68,41 @@ export function PasswordForm({ user, isSelf, onChange }: PasswordProps) {
       />
       {!isSelf && <MustChangeField value={mustChange} onValue={setMustChange} />}
     </Form>
+  );
+}
+
+/** Choice for a password that another person has seen. */
+const MustChangeField = (props: { value: boolean; onValue: (value: boolean) => void }) => (
+  <CheckField name="must_change" label="Ask for a change at the next sign-in" {...props} />
+);
+
+/** Generates a password for a user and shows it once. */
+export function GeneratePasswordButton({ user, onChange }: { user: User; onChange: () => void }) {
+  const [mustChange, setMustChange] = useState(true);
+  const [password, setPassword] = useState('');
+  const name = getDisplayName(user);
+  const close = (): void => {
+    setPassword('');
+    onChange();
+  };
+  return (
+    <>
+      <ConfirmButton
+        text="Generate password"
+        title={`Generate a password for ${name}`}
+        confirmLabel="Generate"
+        work={async (reason) => setPassword(await generatePassword(user.uuid, mustChange, reason))}
+      >
+        <p>The old password stops working, and all sessions of {name} end.</p>
+        <MustChangeField value={mustChange} onValue={setMustChange} />
+      </ConfirmButton>
+      {password !== '' && (
+        <SecretDialog title={`New password of ${name}`} secret={password} what="password" onClose={close}>
+          Give this password to {name}, who signs in as <strong>{user.username}</strong>. It is shown only
+          now.
+          {mustChange && ' The next sign-in asks for a new password.'}
+        </SecretDialog>
+      )}
+    </>
   );
 }
