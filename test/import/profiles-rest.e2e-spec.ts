@@ -139,6 +139,7 @@ describe('saving an import profile', () => {
   test.each<[string, object, string]>([
     ['column', withColumns({ x: 'Forname' }), 'must be an import column or ignore; did you mean ForeName?'],
     ['guard', { guards: { deactivation: {} } }, 'is not a guard; did you mean deactivations?'],
+    ['old guard', { guards: { week: { rows: 1 } } }, 'is not a guard; use deactivations instead'],
     ['limit', { guards: { old_file: { row: 1 } } }, 'is not a limit of old_file; did you mean rows?'],
     ['percentage', { guards: { errors: { percent: 200 } } }, `${PERCENTAGE}, with at most one decimal`],
   ])('with an invalid %s explains the valid values', async (_, profile, message) => {

@@ -36,17 +36,49 @@ test.each(['-1', '1.5', '1e3', '0x10', ' 5', '', '1000001', 'x'])(
 );
 
 test.each([
-  ['IMPORT_GUARD_ERROR_ROWS', 'Did you mean IMPORT_GUARD_ERRORS_ROWS?'],
-  ['IMPORT_GUARD_WEEKS', 'See docs/imports.md for the limits of the guards'],
-])('the unknown setting %s is refused with a hint', (setting, hint) => {
-  const message = `Invalid settings:\n- ${setting} is not a limit of a guard. ${hint}`;
+  ['IMPORT_MAX_DEACTIVATIONS', 'IMPORT_GUARD_DEACTIVATIONS_ROWS'],
+  ['IMPORT_MAX_DEACTIVATIONS_PERCENT', 'IMPORT_GUARD_DEACTIVATIONS_PERCENT'],
+  ['IMPORT_MAX_DEACTIVATIONS_TOTAL', 'IMPORT_GUARD_DEACTIVATIONS_CAP_ROWS'],
+  ['IMPORT_MAX_REACTIVATIONS', 'IMPORT_GUARD_REACTIVATIONS_ROWS'],
+  ['IMPORT_MAX_REACTIVATIONS_TOTAL', 'IMPORT_GUARD_REACTIVATIONS_ROWS'],
+  ['IMPORT_WEEK_FACTOR', 'IMPORT_GUARD_DEACTIVATIONS_ROWS'],
+  ['IMPORT_MAX_CHANGED', 'IMPORT_GUARD_CHANGED_FIELD_ROWS'],
+  ['IMPORT_MAX_CHANGED_LOGINS_PERCENT', 'IMPORT_GUARD_CHANGED_LOGINS_PERCENT'],
+  ['IMPORT_MAX_COLUMN', 'IMPORT_GUARD_CHANGED_FIELD_ROWS'],
+  ['IMPORT_MAX_EMPTIED', 'IMPORT_GUARD_EMPTIED_FIELD_ROWS'],
+  ['IMPORT_MAX_MOVED', 'IMPORT_GUARD_SLID_COLUMN_ROWS'],
+  ['IMPORT_MAX_SAME_PERCENT', 'IMPORT_GUARD_CHANGED_FIELD_PERCENT'],
+  ['IMPORT_MAX_GARBLED', 'IMPORT_GUARD_GARBLED_TEXT_ROWS'],
+  ['IMPORT_MAX_NEW_KEYS', 'IMPORT_GUARD_CREATED_ROWS'],
+  ['IMPORT_MIN_SIZE_PERCENT', 'IMPORT_GUARD_DEACTIVATIONS_ROWS'],
+  ['IMPORT_MAX_UNDONE_PERCENT', 'IMPORT_GUARD_OLD_FILE_PERCENT'],
+  ['IMPORT_MAX_OLD_FILE', 'IMPORT_GUARD_OLD_FILE_ROWS'],
+  ['IMPORT_MAX_FOREIGN', 'IMPORT_GUARD_FOREIGN_DATASET_ROWS'],
+  ['IMPORT_MAX_ERRORS_PERCENT', 'IMPORT_GUARD_ERRORS_PERCENT'],
+  ['IMPORT_MAX_REPEATED', 'IMPORT_GUARD_AFTER_REVERT_ROWS'],
+  ['IMPORT_SMALL_DATASET', 'IMPORT_GUARDS'],
+  ['IMPORT_SMALL_DATASET_ROWS', 'IMPORT_GUARDS'],
+])('the removed setting %s is refused with %s', (setting, replacement) => {
+  const message = `Invalid settings:\n- ${setting} is no longer supported. Set ${replacement} instead`;
   expect(() => getLimits({ [setting]: '5' })).toThrow(new Error(message));
 });
 
+test.each([
+  ['week', 'deactivations'],
+  ['moved_values', 'slid_column'],
+  ['same_value', 'changed_field'],
+  ['changed_keys', 'created'],
+  ['shrunken_file', 'deactivations'],
+  ['same_file', 'old_file'],
+  ['small_dataset', 'preset'],
+])('the removed guard %s is refused with %s', (guard, replacement) => {
+  expect(validate(guard, { rows: 1 })).toBe(`is not a guard; use ${replacement} instead`);
+});
+
 test('unknown names in a profile are refused', () => {
-  expect(validate('reactivations', { total: 5 })).toBe(
-    'is not a limit of reactivations; use one of rows, percent',
-  );
+  const total = { total: 5 };
+  expect(validate('deactivations', total)).toBe('is not a limit of deactivations; use cap_rows instead');
+  expect(validate('reactivations', total)).toBe('is not a limit of reactivations; use one of rows, percent');
   expect(validate('errors', { row: 5 })).toBe('is not a limit of errors; did you mean rows?');
   expect(validate('constructor', {})).toMatch(/^is not a guard; use one of preset, foreign_dataset, /);
   expect(validate('errors', 5)).toBe('must be an object with rows, percent');

@@ -22,6 +22,18 @@ const DECIMAL = /^\d{1,7}(\.\d)?$/;
 export const isPercent = (limit: string): boolean => limit.includes('percent');
 const maxOf = (limit: string): number => (isPercent(limit) ? 100 : MAX_ROWS);
 
+/** Names of limits in earlier versions, with the guards or settings that replace them. */
+const REPLACED: Readonly<Record<string, string>> = {
+  week: 'deactivations',
+  moved_values: 'slid_column',
+  same_value: 'changed_field',
+  changed_keys: 'created',
+  shrunken_file: 'deactivations',
+  same_file: 'old_file',
+  small_dataset: 'preset',
+  total: 'cap_rows',
+};
+
 /** Maps each limit of each guard to a value. */
 const mapLimits = <T>(map: (limit: string, value: number, guard: string) => T) =>
   Object.fromEntries(
@@ -39,7 +51,7 @@ export class LimitSettings {
   private readonly own: Readonly<Record<string, Record<string, number>>>;
 
   /**
-   * @param variables variables of the environment that begin with `IMPORT_GUARD_`, such as `IMPORT_GUARD_ERRORS_ROWS`.
+   * @param variables variables of the environment that begin with `IMPORT_`, for limits such as `IMPORT_GUARD_ERRORS_ROWS`.
    * @throws EnvError that lists each limit that is unknown or invalid.
    */
   constructor(
@@ -51,7 +63,7 @@ export class LimitSettings {
     for (const [variable, text] of variables) {
       const limit = SETTINGS.get(variable);
       const value = DECIMAL.test(text) ? Number(text) : NaN;
-      if (!limit) faults.push(`${variable} is not a limit of a guard. ${formatHint(variable)}`);
+      if (!limit) faults.push(`${variable} is no longer supported. ${formatReplacement(variable)}`);
       else if (!isValidLimit(limit.name, value))
         faults.push(`${variable} must be ${formatRange(limit.name)}`);
       else (own[limit.guard] ??= {})[limit.name] = value;
@@ -82,11 +94,35 @@ const SETTINGS: ReadonlyMap<string, { guard: string; name: string }> = new Map(
   ),
 );
 
-function formatHint(variable: string): string {
-  const nearest = findNearest(variable, SETTINGS.keys());
-  return nearest === undefined
-    ? 'See docs/imports.md for the limits of the guards'
-    : `Did you mean ${nearest}?`;
+/** Settings of earlier versions, by the end of their names. */
+const OLD_SETTINGS: readonly (readonly [pattern: RegExp, setting: string])[] = [
+  [/^IMPORT_SMALL_DATASET/, 'IMPORT_GUARDS'],
+  [/^IMPORT_(WEEK_FACTOR|MIN_SIZE)/, 'IMPORT_GUARD_DEACTIVATIONS_ROWS'],
+  [/_DEACTIVATIONS_TOTAL$/, 'IMPORT_GUARD_DEACTIVATIONS_CAP_ROWS'],
+  [/_REACTIVATIONS/, 'IMPORT_GUARD_REACTIVATIONS'],
+  [/_DEACTIVATIONS/, 'IMPORT_GUARD_DEACTIVATIONS'],
+  [/_CHANGED_LOGINS/, 'IMPORT_GUARD_CHANGED_LOGINS'],
+  [/_(CHANGED|COLUMN|SAME)/, 'IMPORT_GUARD_CHANGED_FIELD'],
+  [/_EMPTIED/, 'IMPORT_GUARD_EMPTIED_FIELD'],
+  [/_MOVED/, 'IMPORT_GUARD_SLID_COLUMN'],
+  [/_GARBLED/, 'IMPORT_GUARD_GARBLED_TEXT'],
+  [/_NEW_KEYS/, 'IMPORT_GUARD_CREATED'],
+  [/_(UNDONE|OLD_FILE)/, 'IMPORT_GUARD_OLD_FILE'],
+  [/_FOREIGN/, 'IMPORT_GUARD_FOREIGN_DATASET'],
+  [/_ERRORS/, 'IMPORT_GUARD_ERRORS'],
+  [/_REPEATED/, 'IMPORT_GUARD_AFTER_REVERT'],
+];
+
+function formatReplacement(variable: string): string {
+  const [, replacement] = OLD_SETTINGS.find(([pattern]) => pattern.test(variable)) ?? [];
+  if (replacement === undefined || variable.startsWith('IMPORT_GUARD_')) {
+    const nearest = findNearest(variable, SETTINGS.keys());
+    return nearest === undefined
+      ? 'See docs/imports.md for the limits of the guards'
+      : `Did you mean ${nearest}?`;
+  }
+  const limit = `${replacement}_${variable.endsWith('_PERCENT') ? 'PERCENT' : 'ROWS'}`;
+  return `Set ${SETTINGS.has(limit) ? limit : replacement} instead`;
 }
 
 const isValidLimit = (limit: string, value: unknown): boolean =>
@@ -139,7 +175,13 @@ export function validateLimits(guards: readonly [string, unknown][]): FieldError
 }
 
 function toNameError(field: string, message: string, name: string, known: readonly string[]): FieldError {
+  const replacement = known.find((one) => Object.hasOwn(REPLACED, name) && one === REPLACED[name]);
   const nearest = findNearest(name, known);
-  const hint = nearest === undefined ? `use one of ${known.join(', ')}` : `did you mean ${nearest}?`;
+  const hint =
+    replacement !== undefined
+      ? `use ${replacement} instead`
+      : nearest !== undefined
+        ? `did you mean ${nearest}?`
+        : `use one of ${known.join(', ')}`;
   return { field, code: 'unknown_field', message: `${message}; ${hint}` };
 }

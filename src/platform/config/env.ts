@@ -15,8 +15,8 @@ const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 /** Prefixes of cookie names that browsers accept only over HTTPS (RFC 6265bis). */
 const SECURE_PREFIX = /^__(?:Host|Secure|Http|Host-Http)-/i;
 
-/** Limits of import guards. The importer knows and checks their names. */
-const GUARD_LIMIT = /^IMPORT_GUARD_/;
+/** Limits of import guards, current and removed ones. The importer knows and checks their names. */
+const GUARD_LIMIT = /^IMPORT_(GUARD_|MAX_|MIN_SIZE|WEEK_FACTOR|SMALL_DATASET)/;
 
 /** Names of all settings, with the `_FILE` twins of secrets. */
 const NAMES = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) =>
