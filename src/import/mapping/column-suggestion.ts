@@ -66,9 +66,17 @@ function toNameKey(name: string): string {
   return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
 }
 
-/** Matches the name of a column with private values or values of relatives, which must not become values of the user. */
-const PRIVATE =
-  /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall|privat|\b(home|personal)[ _-]?(e-?mail|phone|mobile|cell|tel)/i;
+/** Matches a word in the name of a column with values of relatives, which must not become values of the user. */
+const RELATIVE = /^(parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall)/;
+/** Matches a word in the name of a column with private contact data. */
+const PRIVATE = /^(privat|persönlich|(home|personal|personnelle?|domicile|spouse|partner)$)/;
+const CONTACT_COLUMNS: readonly (string | undefined)[] = [
+  'Email',
+  'Phone',
+  'Mobile',
+  'HidePhone',
+  'HideEmail',
+];
 /** Matches the key of a column with preferred first names. */
 const CALLED_BY = /^(rufname|goesby|preferredfirstname)$/;
 const PHONE = /^\+?[\d\s()./-]{7,24}$/;
@@ -78,10 +86,18 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
   ['Status', isClearStatusWord],
 ];
 
+/** Returns true if a word in a name such as `homePhone` or `E-Mail (privat)` matches. */
+const hasWord = (name: string, pattern: RegExp): boolean =>
+  name
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .some((word) => pattern.test(word));
+
 type Source = Pick<TemplateSource, 'name' | 'cells'>;
 
 /**
- * Suggests an import column for each source column, or `ignore` for columns with passwords, private values or values of relatives. Compares
+ * Suggests an import column for each source column, or `ignore` for columns with passwords, private contact data or values of relatives. Compares
  * common names first, then similar names, then cells. Suggests each import column only once.
  * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
@@ -94,10 +110,14 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
     return column;
   };
   const found = columns.map(({ name }): string | undefined =>
-    isPasswordHeader(name) || PRIVATE.test(name) ? IGNORED : undefined,
+    isPasswordHeader(name) || hasWord(name, RELATIVE) ? IGNORED : undefined,
   );
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
-    for (const [index, column] of columns.entries()) found[index] ??= reserveIfUnused(suggest(column));
+    for (const [index, column] of columns.entries()) {
+      const suggested = found[index] ?? suggest(column);
+      const isPrivate = CONTACT_COLUMNS.includes(suggested) && hasWord(column.name, PRIVATE);
+      found[index] ??= isPrivate ? IGNORED : reserveIfUnused(suggested);
+    }
   // Preferred first names become ForeName if no other column contains first names.
   const called = found.findIndex((_, at) => CALLED_BY.test(toNameKey(columns[at]?.name ?? '')));
   if (called >= 0) found[called] = reserveIfUnused('ForeName') ?? found[called];
@@ -106,6 +126,9 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   if (name >= 0 && used.has('ForeName')) found[name] ??= reserveIfUnused('Surname');
   return found;
 }
+
+/** Maximum length of a name whose spelling is compared. No common name is longer. */
+const MAX_SPELLED = 40;
 
 /** Returns true for the name of an import column and for its common names in exports of other systems. */
 export const isCommonColumnName = (name: string): boolean => suggestByName({ name, cells: [] }) !== undefined;
@@ -121,7 +144,7 @@ function suggestByName({ name, cells }: Source): string | undefined {
 function suggestBySpelling({ name }: Source): string | undefined {
   const key = toNameKey(name);
   const max = Math.floor(key.length / 4);
-  if (key.length < 5) return undefined;
+  if (key.length < 5 || key.length > MAX_SPELLED) return undefined;
   const names = COLUMNS.map((column) => toHeaderKey(column.name));
   const ours = findNearest(key, names, max);
   if (ours !== undefined) return findColumn(ours)?.name;
