@@ -32,7 +32,7 @@ export class ImportPreviewController {
   @Post()
   @DescribeRoute('previewImport', 'Preview a CSV file', {
     description:
-      `Reads the first MiB of a file, and shows its first ${PREVIEW_ROWS} rows. Returns the encoding, the delimiter, how each ` +
+      `Reads the first 20,000 rows of a file, at most 1 MiB, and shows the first ${PREVIEW_ROWS}. Returns the encoding, the delimiter, how each ` +
       'column is used, suggestions for unknown columns, the rows as user fields, and all errors. `suggested` is a profile that ' +
       'reads the file. Does not store the file or create a run. Accepts the same input as `POST /imports`. A ' +
       '`multipart/form-data` request may also contain a profile that is not saved.',

@@ -68,13 +68,16 @@ export class CsvReader {
    * @throws FileError at the end if there are too many mismatched records, or if the last row has too few cells.
    */
   async *readRecords(batchSize: number): AsyncGenerator<CsvRecord[]> {
-    let pending = this.firstRows;
+    let pending: CsvRecord[] = [];
+    const takeBatches = function* (piece: readonly CsvRecord[]): Generator<CsvRecord[]> {
+      const all = pending.concat(piece);
+      let start = 0;
+      for (; start + batchSize <= all.length; start += batchSize) yield all.slice(start, start + batchSize);
+      pending = all.slice(start);
+    };
     try {
-      while (pending.length >= batchSize) yield pending.splice(0, batchSize);
-      for await (const piece of this.batches) {
-        pending = pending.concat(piece);
-        while (pending.length >= batchSize) yield pending.splice(0, batchSize);
-      }
+      yield* takeBatches(this.firstRows);
+      for await (const piece of this.batches) yield* takeBatches(piece);
       if (pending.length > 0) yield pending;
     } finally {
       // Closes the file even if the caller stops before the loop above has started.

@@ -140,7 +140,7 @@ export class ImportPreviewDto {
     type: [PreviewWordsDto],
     maxItems: MAX_COLUMNS,
     description:
-      'Words in the source columns of Status and Roles in the first MiB of the file, the most frequent first.',
+      'Words in the source columns of Status and Roles in the first 20,000 rows, at most 1 MiB, the most frequent first.',
   })
   words!: PreviewWordsDto[];
   @ApiProperty({

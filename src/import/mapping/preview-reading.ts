@@ -1,3 +1,4 @@
+import { TimeSlice } from '../../platform/common/time-slice.js';
 import type { CsvReader } from '../file/csv-reader.js';
 import { decodeHead, offerEncodings } from '../file/encoding-offers.js';
 import { FileError } from '../file/file-error.js';
@@ -12,6 +13,9 @@ import { type HeaderOptions, createColumnTest } from './record-mapper.js';
 
 const HEADER_TOO_LONG =
   'The header does not end within the first MiB of the file. Check the delimiter, the quotes and the line endings.';
+
+/** Maximum number of rows that a preview reads. */
+const MAX_ROWS = 20_000;
 
 /** Options and profile members that turn the bytes of a file into records. */
 type Reading = Pick<ImportProfile, 'encoding' | 'delimiter' | 'skip_lines' | 'skip_last_lines'>;
@@ -87,7 +91,12 @@ async function readFirstRecords(
   const records: CsvRecord[] = [];
   if (names)
     await tryRead(problems, async () => {
-      for await (const some of reader.readRecords(1)) records.push(...some);
+      const slice = new TimeSlice();
+      for await (const some of reader.readRecords(1)) {
+        records.push(...some);
+        if (records.length >= MAX_ROWS) break;
+        if (slice.isOver) await slice.startNext();
+      }
     });
   return { reader, names, records, problems };
 }
