@@ -173,7 +173,7 @@ test('failed.csv with corrected cells has the result of the correct file', async
   );
 });
 
-test('a correction is read with the saved version of the profile of its run', async () => {
+test('a correction is read with the words that the profile of its run has since gained', async () => {
   const profile = { columns: { ...COLUMNS, State: 'Status' } };
   await save('translated', profile);
   const file = csv('Nr,Login,Mail,State', 'tr1,tr1,tr1@example.org,Extern');
@@ -186,7 +186,13 @@ test('a correction is read with the saved version of the profile of its run', as
     'translated',
     { created: 1 },
   ]);
+  // Another profile with the same name is not the profile of the run.
   await app.key.send('DELETE', '/import_profiles/translated');
+  await save('translated', {
+    ...profile,
+    columns: { Number: 'ExternalId' },
+    values: { State: { Extern: 'Active' } },
+  });
   const last = await runImport(app.key, await readFailed(app.key, run.id), `corrects=${run.id}`);
   expect(last.problems).toHaveLength(1);
 });

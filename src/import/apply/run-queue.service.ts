@@ -109,7 +109,7 @@ export class RunQueue {
     if (errors.length > 0) throw createParameterError(errors, 'is not an import option');
     const { profile: name, corrects } = value;
     const corrected = corrects === undefined ? undefined : await this.findCorrectedRun(corrects, caller);
-    let profile = corrected?.profile && (await this.profiles.findSavedVersion(corrected.profile));
+    let profile = corrected?.profile && (await this.profiles.addSavedWords(corrected.profile));
     if (document !== undefined) profile = this.profiles.parseUnsaved(name ?? 'file', parseDocument(document));
     else if (name !== undefined) profile = await this.profiles.getForImport(name);
     profile ??= null;

@@ -31,6 +31,8 @@ const TOO_MANY = `There are already ${MAX_PROFILES} profiles. Delete a profile t
 
 export interface KnownProfile {
   name: string;
+  /** Id of a saved profile. Built-in profiles have no id. */
+  id?: string;
   profile: ImportProfile;
   /** Time at which the profile was saved, or null for a built-in profile. */
   updated: string | null;
@@ -74,20 +76,19 @@ export class ImportProfiles {
    */
   async getForImport(name: string): Promise<NamedProfile> {
     const found = await this.find(name);
-    if (found) return { ...found.profile, name };
+    if (found) return toNamed(found);
     const names = (await this.list()).map((each) => each.name);
     const known = findNearest(name, names);
     const hint = known === undefined ? '' : ` Did you mean ${known}?`;
     throw new ProblemError('invalid_parameter', `profile: there is no import profile ${name}.${hint}`);
   }
 
-  /**
-   * Returns the saved version of a run's profile, which may translate more words by now. Returns the profile of the run if
-   * no profile with its name is saved.
-   */
-  async findSavedVersion(used: NamedProfile): Promise<NamedProfile> {
+  /** Adds the current translations of the saved profile to the copy of this profile that a run has used. */
+  async addSavedWords(used: NamedProfile): Promise<NamedProfile> {
     const saved = await this.saved.find(used.name);
-    return saved ? { ...saved.profile, name: used.name } : used;
+    return saved && saved.id === used.id
+      ? { ...used, values: { ...used.values, ...saved.profile.values } }
+      : used;
   }
 
   /**
@@ -99,7 +100,7 @@ export class ImportProfiles {
     const [longest] = (await this.saved.list())
       .filter(({ profile: { pattern } }) => pattern !== undefined && matchesPattern(pattern, fileName))
       .toSorted((a, b) => patternLengthOf(b) - patternLengthOf(a));
-    return longest && { ...longest.profile, name: longest.name };
+    return longest && toNamed(longest);
   }
 
   /**
@@ -185,6 +186,12 @@ export class ImportProfiles {
     return profile;
   }
 }
+
+const toNamed = ({ profile, name, id }: KnownProfile): NamedProfile => ({
+  ...profile,
+  name,
+  ...(id && { id }),
+});
 
 const findBuiltIn = (name: string): KnownProfile | undefined => BUILT_IN.find((each) => each.name === name);
 

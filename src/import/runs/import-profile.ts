@@ -143,7 +143,7 @@ export class ProfileFields extends ImportOptions {
   @Matches(/^[^/\\]+$/, { message: 'must be a file name, where * matches any characters and ? matches one' })
   pattern?: string;
 
-  /** Its schema follows from the guards, so `ProfileInput` adds it. */
+  /** `ProfileInput` adds the schema, which lists the guards. */
   @IsObject()
   guards?: GuardOverrides;
 }
@@ -153,6 +153,8 @@ export type ImportProfile = Pick<ProfileFields, 'columns'> & Partial<ProfileFiel
 
 export interface NamedProfile extends ImportProfile {
   name: string;
+  /** Id of a saved profile. */
+  id?: string;
 }
 
 export interface ImportRequest {
