@@ -89,6 +89,10 @@ describe('an import preview', () => {
     ['Parent email', ['ann@example.org', 'bob@example.org'], 'ignore'],
     ['E-Mail (privat)', ['ann@example.org', 'bob@example.org'], 'ignore'],
     ['Home phone', ['+44 20 7946 0001', '020 7946 0002'], 'ignore'],
+    ['EmployeePersonalEmail', ['ann@example.org', 'bob@example.org'], 'ignore'],
+    ['contact_home_number', ['+44 20 7946 0001', '020 7946 0002'], 'ignore'],
+    ['Personal-Nr.', ['71', '72'], 'ExternalId'],
+    ['Privatschule', ['yes', 'no'], 'null'],
   ])('suggests for column %j with values %j: %s', async (name, [first, second], expected) => {
     const answer = await preview(csv(`"${name}",Twitter`, `${first ?? ''},`, `${second ?? ''},`));
     expect(columnsOf(answer)[0]).toBe(`${name}: unknown, ${expected}`);
@@ -294,21 +298,6 @@ test('an offered encoding shows cells that other encodings read differently', as
     ['windows-1252', 'Renè'],
     ['windows-1250', 'Renč'],
   ]);
-});
-
-test.each([
-  ['Austrittsdatum', ['', '31.12.2026', '1.2.2020'], 'D.M.YYYY'],
-  ['Termination date', ['2026-12-31', ''], 'YYYY-MM-DD'],
-  ['Exit', ['12/31/2026', '01/02/2020'], 'M/D/YYYY'],
-  ['Exit (days and months are ambiguous)', ['01/02/2020'], undefined],
-  ['Austrittsgrund', ['Rente', ''], undefined],
-  ['Eintrittsdatum', ['1.2.2020'], undefined],
-])('the suggested profile derives the status from the dates in %s, %j: %s', async (name, dates, format) => {
-  const rows = dates.map((date, n) => `N${n},p${n}@example.org,${date}`);
-  const { suggested } = await preview(csv(`Nr,E-Mail,${name}`, ...rows));
-  expect([suggested.active_until, suggested.date_format]).toEqual([format && name, format]);
-  const withStatus = await preview(csv(`Nr,E-Mail,${name},Status`, ...rows.map((row) => `${row},Aktiv`)));
-  expect(withStatus.suggested.active_until).toBeUndefined();
 });
 
 test('the suggested profile of a file with repeated and blank values keeps the suggestions for its columns', async () => {

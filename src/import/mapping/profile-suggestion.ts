@@ -9,7 +9,7 @@ import type { PreviewColumnDto, PreviewTemplateDto, PreviewWordsDto } from './im
 import { checkProfile } from './profile-check.js';
 import { findDateFormat } from './status-dates.js';
 import { parseTemplate, sourcesOf } from './template.js';
-import { type TemplateSource, hasUniqueCells } from './template-offers.js';
+import { MIN_SHARE, type TemplateSource, hasUniqueCells } from './template-offers.js';
 
 const WORD_COLUMNS = ['Status', 'Roles'];
 
@@ -21,7 +21,8 @@ const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:[._T -]\d+)*/gu;
 
 /** Matches the name of a column with the last day of a person in the organisation. */
 const LAST_DAY =
-  /austritt|ausscheid|entlass|vertragsende|gültig.?bis|leaving|leave.?date|terminat|exit|end.?date|last.?day|valid.?(until|to)|expir|date.?de.?(sortie|fin)|fecha.?de.?baja/i;
+  /austritt|ausscheide|entlass|vertragsende|^exit([ _-]?(date|day))?$|terminat|leaving|contract[ _-]?end|end[ _-]of[ _-]contract|last[ _-](working[ _-])?day|date de sortie|fecha de baja/i;
+const NOT_LAST_DAY = /probation|probe|visa|interview|notice/i;
 
 /** Characters that occur in both Manager and ExternalId if Manager contains external ids, which also have a usual length. */
 const ID_SIGNS = [/\s/, /@/, /\d/];
@@ -46,19 +47,19 @@ export function suggestProfile(
   found: DetectedFile,
   settings: UserSettings,
 ): ImportProfile | null {
-  const { name: _, ...base } = profile ?? {};
+  const { name: _, id: __, ...base } = profile ?? {};
   const { columns, sources, templates, words, fileName, reading } = found;
   const manager = findManagerKey(sources);
   const set = Object.fromEntries(
     templates.toReversed().map(({ column, template }) => [column, template] as const),
   );
-  const hasStatus = columns.some(({ column, suggestion }) => (column ?? suggestion) === 'Status');
+  const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
+  const hasStatus = Object.values(mapped).includes('Status');
   const lastDay = profile || hasStatus ? undefined : findLastDay(sources);
   const inputs = [
     ...Object.values(set).flatMap((template) => sourcesOf(parseTemplate(template))),
     ...(lastDay ? [lastDay.active_until] : []),
   ];
-  const mapped = mapColumns(columns, words.filter(isUnderstood), manager !== undefined);
   // A column that only templates use is not listed.
   const listed = Object.entries(mapped).filter(
     ([source, target]) => target !== IGNORED || !inputs.includes(source.trim()),
@@ -105,9 +106,12 @@ function mapColumns(
   );
 }
 
-/** Returns true if a column can be imported: all its words are roles, or at least one is a status. */
-const isUnderstood = ({ column, words }: PreviewWordsDto): boolean =>
-  column === 'Roles' ? words.every(isKnown) : words.some(isKnown);
+/** Returns true if a column can be imported: most of its words are roles, or at least one is a status. */
+function isUnderstood({ column, words }: PreviewWordsDto): boolean {
+  const countRows = (some: PreviewWordsDto['words']) => some.reduce((sum, { rows }) => sum + rows, 0);
+  const known = words.filter(isKnown);
+  return column === 'Roles' ? countRows(known) >= MIN_SHARE * countRows(words) : known.length > 0;
+}
 
 const isKnown = ({ meaning, suggestion }: PreviewWordsDto['words'][number]): boolean =>
   (meaning ?? suggestion) !== null;
@@ -140,14 +144,15 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
   return { manager_key: best.name };
 }
 
-/** Finds the column with the last day of each person, and its date format. */
+/** Finds the only column with the last day of each person, and its date format. */
 function findLastDay(sources: readonly TemplateSource[]) {
-  const dates = sources.filter(({ name, target }) => target === undefined && LAST_DAY.test(name));
-  for (const { name, cells } of dates) {
+  const isLastDay = ({ name, target }: TemplateSource): boolean =>
+    target === undefined && LAST_DAY.test(name.trim()) && !NOT_LAST_DAY.test(name) && isListable(name);
+  const found = sources.filter(isLastDay).flatMap(({ name, cells }) => {
     const format = findDateFormat(listFilled(cells));
-    if (format !== undefined) return { active_until: name.trim(), date_format: format };
-  }
-  return undefined;
+    return format === undefined ? [] : { active_until: name.trim(), date_format: format };
+  });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 const isListable = (source: string): boolean =>

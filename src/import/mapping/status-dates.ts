@@ -9,7 +9,7 @@ const DIGITS: Readonly<Record<string, string>> = {
   D: '(?<day>\\d{1,2})',
 };
 
-/** Formats of exports. */
+/** Date formats that are common in exports. */
 const COMMON_FORMATS = ['YYYY-MM-DD', 'D.M.YYYY', 'M/D/YYYY', 'D/M/YYYY', 'D-M-YYYY', 'YYYYMMDD'];
 
 /** Returns the common format of all cells. Returns undefined if no format or several formats fit, or without cells. */

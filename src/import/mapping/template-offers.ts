@@ -8,7 +8,7 @@ import { parseTemplate, renderTemplate } from './template.js';
 const MAX_TEMPLATES = 3;
 const MAX_VALUES = 5;
 /** Minimum share of the cells or values of a column that must fit. */
-const MIN_SHARE = 0.8;
+export const MIN_SHARE = 0.8;
 
 export const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/;
 /** Matches a text with a digit that is neither a date nor a phone number. */
