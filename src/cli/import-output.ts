@@ -186,19 +186,28 @@ export function formatPreview(preview: ImportPreviewDto): string {
 
 /** Formats the suggested settings of a profile for the file. */
 function formatOffers(preview: ImportPreviewDto): string[] {
-  const { encodings, skip_lines: first, skip_last_lines: last, templates, words } = preview;
+  const {
+    encodings,
+    skip_lines: first,
+    skip_last_lines: last,
+    templates,
+    words,
+    profile,
+    suggested,
+  } = preview;
   const list = (values: readonly string[]): string => values.map((value) => shorten(value)).join(', ');
   const offers = [
     ...encodings.map(({ encoding, cells }) => ['encoding', encoding, list(cells)]),
     ...(first === null ? [] : [['skip_lines', String(first), '']]),
     ...(last === null ? [] : [['skip_last_lines', String(last), '']]),
+    ...(profile === null && suggested?.active_until ? [['active_until', suggested.active_until, '']] : []),
     ...templates.map(({ column, template, values, duplicates }) => {
       const repeated = duplicates > 0 ? ` (${duplicates} repeated)` : '';
       return [`set ${column}`, template, list(values) + repeated];
     }),
     ...words.flatMap(({ source, words: all }) =>
       all
-        .filter(({ meaning }) => meaning === null || preview.profile === null)
+        .filter(({ meaning }) => meaning === null || profile === null)
         .map((each) => [
           `values ${source}`,
           `${each.word} → ${each.meaning ?? each.suggestion ?? '?'}`,
