@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { ACTIONS } from './actions.js';
-import { type Event, loadEvents } from './audit.js';
+import { type Event, loadEventPage } from './audit.js';
 import { Actor, PartyName, Source } from './parties.js';
 
 const KINDS = ['user', 'key', 'import', 'system', 'anonymous'];
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<Event>[] = [
 
 /** The list of audit events, newest first. */
 export function AuditPage() {
-  const { query, list } = useList(loadEvents);
+  const { query, list } = useList(loadEventPage);
   const filter = createFilter(query, list);
   return (
     <Page

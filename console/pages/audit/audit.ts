@@ -12,7 +12,7 @@ export interface Events extends ListPage<Event> {
   file: string;
 }
 
-export async function loadEvents(page: URLSearchParams, signal: AbortSignal): Promise<Events> {
+export async function loadEventPage(page: URLSearchParams, signal: AbortSignal): Promise<Events> {
   const { filters: query, unknown } = await readFilters(page, FILTERS, signal);
   if (unknown) return { count: 0, rows: [], next: '', file: '', unknown };
   const after = page.get('after');

@@ -48,8 +48,6 @@ const countWaiting = ({ imports }: Statistics): number => imports.needs_approval
 /** Summarizes the pending work in a sentence. */
 function formatSummary(statistics: Statistics): string {
   const { users, imports, api_keys: keys } = statistics;
-  if (users.active + users.blocked < 2)
-    return 'There are no other users yet. Import a file, or create a user.';
   const waiting = countWaiting(statistics);
   const [ending, blown] = [keys.expiring.length, keys.fuses_blown];
   const parts = [
@@ -59,9 +57,11 @@ function formatSummary(statistics: Statistics): string {
     ending > 0 && `${formatCount(ending, 'key expires', 'keys expire')} soon`,
   ];
   const text = parts.filter(Boolean).join(', ');
-  return text === ''
-    ? 'Everything is in order. Nothing needs your attention.'
-    : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  const calm =
+    users.active + users.blocked > 1
+      ? 'Everything is in order. Nothing needs your attention.'
+      : 'There are no other users yet. Import a file, or create a user.';
+  return text === '' ? calm : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function Content({ overview: { statistics, waiting } }: { overview: Overview }) {

@@ -76,7 +76,7 @@ function Target({ source, editing: { draft, change, getError } }: { source: stri
       value={draft.columns[key] ?? ''}
       error={getError(`columns.${key}`)}
       choices={[
-        { value: '', text: uses ? `Used as ${uses}` : 'Not listed' },
+        { value: '', text: uses ? `Used for: ${uses}` : 'Not listed' },
         ...toChoices(COLUMNS.map(([name]) => name)),
         { value: IGNORE, text: 'Ignore' },
       ]}

@@ -62,12 +62,13 @@ function WordsTable({ group: { name, column, words }, editing }: { group: Group;
   const [typed, setTyped] = useState('');
   /** Words that are not in the file. The draft contains them as soon as they have a meaning. */
   const [added, setAdded] = useState<readonly Word[]>([]);
-  const isListed = ({ word }: Word) => words.some((each) => toWordKey(each.word) === toWordKey(word));
+  const isIn = (list: readonly Word[], word: string): boolean =>
+    list.some((each) => toWordKey(each.word) === toWordKey(word));
   return (
     <>
       <Table
         caption={`Words of ${name}`}
-        rows={[...words, ...added.filter((word) => !isListed(word))]}
+        rows={[...words, ...added.filter(({ word }) => !isIn(words, word))]}
         getKey={({ word }) => word}
         columns={[
           { title: `Word in ${name}`, cell: ({ word }) => <code>{formatWord(word)}</code> },
@@ -88,7 +89,7 @@ function WordsTable({ group: { name, column, words }, editing }: { group: Group;
         />
         <Button
           text={`Add the word to ${name}`}
-          isDisabled={typed.trim() === ''}
+          isDisabled={typed.trim() === '' || isIn([...words, ...added], typed)}
           onClick={() => {
             setAdded([...added, { word: typed.trim(), meaning: null }]);
             setTyped('');
