@@ -63,7 +63,7 @@ export class ScheduleController {
   @Post('scheduled')
   @DescribeRoute('takeScheduledFiles', 'Import the files in the drop folder now', {
     description:
-      'Imports the complete files, at most 100, without waiting for the next tick. Files that are still changing stay in the folder.',
+      'Imports the complete files, at most 100, without waiting for the next check of the folder. Files that are still changing stay in the folder.',
     answer: describeJson('The files that were taken, with their runs.', TakenFilePageDto),
     errors: ['wrong_state'],
   })
@@ -78,7 +78,7 @@ export class ScheduleController {
   @Post('schedule/files')
   @DescribeRoute('addScheduledFile', 'Upload a file into the drop folder', {
     description:
-      'The schedule imports the file at its next tick, with the rights of the service. The name must match IMPORT_PATTERN.',
+      'The schedule imports the file at its next check of the folder, with the rights of the service. The name must match IMPORT_PATTERN.',
     answer: describeJson('The added file.', ImportFileDto),
     errors: ['wrong_state'],
   })
