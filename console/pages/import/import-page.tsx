@@ -15,6 +15,7 @@ import { Time } from '../../parts/time.js';
 import { showToast } from '../../parts/toast.js';
 import { ActorName } from '../../parts/actor-name.js';
 import { PlanTime } from '../../parts/user-link.js';
+import { toProfileHref } from '../profiles/profiles.js';
 import { Actions } from './actions.js';
 import { Bar, Legend } from './bar.js';
 import { Decisions } from './decisions.js';
@@ -47,7 +48,7 @@ export function ImportPage({ params }: { user: User; params: Record<string, stri
           {run.change ? `Reason: ${run.reason ?? ''}` : `Data set ${run.options.dataset}`} ·{' '}
           {run.profile && (
             <>
-              profile <a href={toHref(`/profiles/${run.profile}`)}>{run.profile}</a> ·{' '}
+              profile <a href={toProfileHref(run.profile)}>{run.profile}</a> ·{' '}
             </>
           )}
           received <Time at={run.created} />

@@ -49,7 +49,7 @@ export async function offerEncodings(head: FilePrefix): Promise<{ encoding: stri
     offers.flatMap(({ cells }) => cells),
     (cell) => cell,
   );
-  // Cells that the fewest encodings read in the same way show the difference between the encodings.
+  // Prefer cells that the offered encodings read differently.
   const countReadings = (cell: string): number => readings.get(cell)?.length ?? 0;
   return offers.map(({ encoding, cells }) => ({
     encoding,

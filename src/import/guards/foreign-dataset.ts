@@ -7,7 +7,7 @@ export const foreignDataset = defineGuard({
   population: { ...MATCHED_ROWS, text: 'the matched users' },
   limits: { rows: 5, percent: 10 },
   explains: 'all',
-  hint: 'Many users in the file belong to another data set or part. Either the data set or part of this import is wrong: import the file again with the right ones. Or two sources use the same external IDs: put a prefix in front of ExternalId.',
+  hint: 'Many users in the file belong to another data set or part. If the data set or part is wrong, import the file again with the right one. If two sources use the same external IDs, add a prefix to ExternalId in the profile.',
   start: ({ users, past }, limits) => ({
     finish() {
       const usual = computeLimit(limits, users.count);
