@@ -90,6 +90,8 @@ describe('an import preview', () => {
     ['E-Mail (privat)', ['ann@example.org', 'bob@example.org'], 'ignore'],
     ['Home phone', ['+44 20 7946 0001', '020 7946 0002'], 'ignore'],
     ['EmployeePersonalEmail', ['ann@example.org', 'bob@example.org'], 'ignore'],
+    ['studentparentemail', ['ann@example.org', 'bob@example.org'], 'ignore'],
+    ['HOMEPHONE', ['+44 20 7946 0001', '020 7946 0002'], 'ignore'],
     ['contact_home_number', ['+44 20 7946 0001', '020 7946 0002'], 'ignore'],
     ['Personal-Nr.', ['71', '72'], 'ExternalId'],
     ['Privatschule', ['yes', 'no'], 'null'],

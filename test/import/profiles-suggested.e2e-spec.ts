@@ -16,6 +16,7 @@ test.each([
   ['Austrittsgrund', ['Rente', ''], undefined],
   ['Eintrittsdatum', ['1.2.2020'], undefined],
   ['Probation end date', ['2026-12-31'], undefined],
+  ['Determination date', ['2026-12-31'], undefined],
   ['Visa terminates', ['2026-12-31'], undefined],
   [`Exit date ${'x'.repeat(300)}`, ['2026-12-31'], undefined],
 ])('the suggested profile derives the status from the dates in %s, %j: %s', async (name, dates, format) => {

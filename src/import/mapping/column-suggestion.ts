@@ -69,7 +69,9 @@ function toNameKey(name: string): string {
 /** Matches a word in the name of a column with values of relatives, which must not become values of the user. */
 const RELATIVE = /^(parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall)/;
 /** Matches a word in the name of a column with private contact data. */
-const PRIVATE = /^(privat|persönlich|(home|personal|personnelle?|domicile|spouse|partner)$)/;
+const PRIVATE = /privat|^(persönlich|home|personal|personnel|domicile|spouse|partner)/;
+/** Matches contact data of relatives in a name that is not split into words, such as `studentparentemail`. */
+const RELATIVE_PART = /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall/;
 const CONTACT_COLUMNS: readonly (string | undefined)[] = [
   'Email',
   'Phone',
@@ -88,7 +90,7 @@ const CELL_TESTS: readonly (readonly [column: string, test: (cell: string) => bo
 
 /** Returns true if a word in a name such as `homePhone` or `E-Mail (privat)` matches. */
 const hasWord = (name: string, pattern: RegExp): boolean =>
-  name
+  toNormalForm(name, 'NFC')
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}]+/u)
@@ -97,8 +99,9 @@ const hasWord = (name: string, pattern: RegExp): boolean =>
 type Source = Pick<TemplateSource, 'name' | 'cells'>;
 
 /**
- * Suggests an import column for each source column, or `ignore` for columns with passwords, private contact data or values of relatives. Compares
- * common names first, then similar names, then cells. Suggests each import column only once.
+ * Suggests an import column for each source column, or `ignore` for columns with passwords, private contact data or
+ * values of relatives. Compares common names first, then similar names, then cells. Suggests each import column only
+ * once.
  * @param filled import columns that already have a source column.
  * @returns an import column, `ignore` or undefined for each source column.
  */
@@ -115,7 +118,9 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) {
       const suggested = found[index] ?? suggest(column);
-      const isPrivate = CONTACT_COLUMNS.includes(suggested) && hasWord(column.name, PRIVATE);
+      const isPrivate =
+        CONTACT_COLUMNS.includes(suggested) &&
+        (hasWord(column.name, PRIVATE) || hasWord(column.name, RELATIVE_PART));
       found[index] ??= isPrivate ? IGNORED : reserveIfUnused(suggested);
     }
   // Preferred first names become ForeName if no other column contains first names.

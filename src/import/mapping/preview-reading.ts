@@ -20,7 +20,7 @@ const MAX_ROWS = 20_000;
 /** Options and profile members that turn the bytes of a file into records. */
 type Reading = Pick<ImportProfile, 'encoding' | 'delimiter' | 'skip_lines' | 'skip_last_lines'>;
 
-/** The records in the first MiB of a file, and the errors that were found while the records were read. */
+/** At most MAX_ROWS records in the first MiB of a file, and the errors that were found while the records were read. */
 interface FirstRecords {
   reader: CsvReader;
   /** Column names, or undefined if the header cannot be read. */

@@ -21,8 +21,8 @@ const CHANGING = /(?<!\p{L})\d+(?:[._T -]\d+)+|\d{4,}(?:[._T -]\d+)*/gu;
 
 /** Matches the name of a column with the last day of a person in the organisation. */
 const LAST_DAY =
-  /austritt|ausscheide|entlass|vertragsende|^exit([ _-]?(date|day))?$|terminat|leaving|contract[ _-]?end|end[ _-]of[ _-]contract|last[ _-](working[ _-])?day|date de sortie|fecha de baja/i;
-const NOT_LAST_DAY = /probation|probe|visa|interview|notice/i;
+  /austritt|ausscheide|entlass|vertragsende|^exit([ _-]?(date|day))?$|\bterminat|leaving|contract[ _-]?end|end[ _-]of[ _-]contract|last[ _-]?(working[ _-]?)?day$|date de sortie|fecha de baja/i;
+const NOT_LAST_DAY = /probation|probe|visa|interview|notice|exam|certificate|vacation|trial/i;
 
 /** Characters that occur in both Manager and ExternalId if Manager contains external ids, which also have a usual length. */
 const ID_SIGNS = [/\s/, /@/, /\d/];
@@ -148,10 +148,14 @@ function findManagerKey(sources: readonly TemplateSource[]): JsonObject | undefi
 function findLastDay(sources: readonly TemplateSource[]) {
   const isLastDay = ({ name, target }: TemplateSource): boolean =>
     target === undefined && LAST_DAY.test(name.trim()) && !NOT_LAST_DAY.test(name) && isListable(name);
-  const found = sources.filter(isLastDay).flatMap(({ name, cells }) => {
-    const format = findDateFormat(listFilled(cells));
-    return format === undefined ? [] : { active_until: name.trim(), date_format: format };
-  });
+  const isUnique = ({ name }: TemplateSource): boolean =>
+    sources.filter((each) => toHeaderKey(each.name) === toHeaderKey(name)).length === 1;
+  const found = sources
+    .filter((source) => isLastDay(source) && isUnique(source))
+    .flatMap(({ name, cells }) => {
+      const format = findDateFormat(listFilled(cells));
+      return format === undefined ? [] : { active_until: name.trim(), date_format: format };
+    });
   return found.length === 1 ? found[0] : undefined;
 }
 
