@@ -13,12 +13,14 @@ const MAX_CELL = 40;
 
 export function formatSummary(run: ImportRunDto): string {
   const parts = [`\nImport ${run.id}: ${run.state}${run.dry_run ? ' (dry run)' : ''}\n`];
+  const isPlan = !run.applied && countChanged(run) > 0;
   const nameOf = (outcome: string): string =>
-    outcome === 'created' && run.created_blocked > 0 ? `created (${run.created_blocked} blocked)` : outcome;
+    outcome === 'created' && isPlan && run.created_blocked > 0
+      ? `created (${run.created_blocked} blocked)`
+      : outcome;
   const counts = Object.entries(run.counts).flatMap(([outcome, rows]) =>
     rows > 0 ? [[nameOf(outcome), rows] as const] : [],
   );
-  const isPlan = !run.applied && countChanged(run) > 0;
   if (counts.length > 0) parts.push(toTable([[isPlan ? 'Planned' : 'Outcome', 'Rows'], ...counts]));
   const { reported, blocked } = run.missing;
   const time = isPlan ? 'would be' : 'newly';

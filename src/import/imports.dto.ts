@@ -204,7 +204,8 @@ export class ImportRunDto {
   @ApiProperty({
     type: 'integer',
     example: 2,
-    description: 'Number of users in `counts.created` whom the plan creates with the status Blocked.',
+    description:
+      'Number of users whom the plan creates with the status Blocked. It stays the same when the plan is applied.',
   })
   created_blocked!: number;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;

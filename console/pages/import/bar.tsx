@@ -27,7 +27,7 @@ export const Legend = ({ run }: { run: Run }) => (
       <li key={outcome}>
         <span class={`dot of-${outcome}`} />
         <span class="muted">{formatOutcome(run, outcome)}</span> <strong>{formatNumber(rows)}</strong>
-        {outcome === 'created' && run.created_blocked > 0 && (
+        {outcome === 'created' && !run.applied && run.created_blocked > 0 && (
           <span>({formatNumber(run.created_blocked)} blocked)</span>
         )}
       </li>
