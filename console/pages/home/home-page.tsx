@@ -57,11 +57,11 @@ function formatSummary(statistics: Statistics): string {
     ending > 0 && `${formatCount(ending, 'key expires', 'keys expire')} soon`,
   ];
   const text = parts.filter(Boolean).join(', ');
-  const calm =
+  const idleText =
     users.active + users.blocked > 1
       ? 'Everything is in order. Nothing needs your attention.'
       : 'There are no other users yet. Import a file, or create a user.';
-  return text === '' ? calm : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return text === '' ? idleText : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function Content({ overview: { statistics, waiting } }: { overview: Overview }) {

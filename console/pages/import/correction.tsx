@@ -112,7 +112,7 @@ export function Correction({ run, errors }: { run: Run; errors: readonly Row[] }
         <p class="muted">
           {file.rows.length < count
             ? `The first ${formatNumber(file.rows.length)} of ${formatCount(count, 'failed row')} can be corrected here. Download the failed rows to correct all of them.`
-            : 'All failed rows are sent again in a new run, with the saved words of the profile and the same data set. Other users stay unchanged.'}
+            : 'All failed rows are sent again in a new run, with the same profile and data set. Words that the profile has gained since then also apply. Other users stay unchanged.'}
         </p>
         <div class="corrected">
           <Table

@@ -70,7 +70,7 @@ export function NewImportPage() {
     ? `${isSingle ? '' : `${showFileName(blocked.file.name)}: `}${getBlocker(blocked)}`
     : entries.length === 0
       ? 'Choose one or more CSV files.'
-      : `No users are changed until you have reviewed the plan.${tasks > 0 ? ` Complete the ${formatCount(tasks, 'open task')} below.` : ''}`;
+      : `No users are changed until you have reviewed the plan.${tasks > 0 ? ` Complete ${formatCount(tasks, 'open task')} below.` : ''}`;
   return (
     <Page
       title="New import"
