@@ -66,12 +66,13 @@ function toNameKey(name: string): string {
   return toHeaderKey(toNormalForm(name.replace(/[[(][^\])]*[\])]/g, ''), 'NFKD').replace(/\p{M}/gu, ''));
 }
 
+const RELATIVES = 'parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall';
 /** Matches a word in the name of a column with values of relatives, which must not become values of the user. */
-const RELATIVE = /^(parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall)/;
-/** Matches a word in the name of a column with private contact data. */
-const PRIVATE = /privat|^(persönlich|home|personal|personnel|domicile|spouse|partner)/;
-/** Matches contact data of relatives in a name that is not split into words, such as `studentparentemail`. */
-const RELATIVE_PART = /parent|guardian|mother|father|emergency|eltern|erziehungsberechtig|notfall/;
+const RELATIVE = new RegExp(`^(${RELATIVES})`);
+/** Matches a word in the name of a column with contact data of relatives, such as `studentparentemail`, or private data. */
+const PRIVATE = new RegExp(
+  `privat|${RELATIVES}|^(persönlich|home|personal|personnel|domicile|spouse|partner)`,
+);
 const CONTACT_COLUMNS: readonly (string | undefined)[] = [
   'Email',
   'Phone',
@@ -118,9 +119,7 @@ export function suggestColumns(columns: readonly Source[], filled: Iterable<stri
   for (const suggest of [suggestByName, suggestBySpelling, suggestByCells])
     for (const [index, column] of columns.entries()) {
       const suggested = found[index] ?? suggest(column);
-      const isPrivate =
-        CONTACT_COLUMNS.includes(suggested) &&
-        (hasWord(column.name, PRIVATE) || hasWord(column.name, RELATIVE_PART));
+      const isPrivate = CONTACT_COLUMNS.includes(suggested) && hasWord(column.name, PRIVATE);
       found[index] ??= isPrivate ? IGNORED : reserveIfUnused(suggested);
     }
   // Preferred first names become ForeName if no other column contains first names.
