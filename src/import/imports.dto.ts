@@ -205,7 +205,7 @@ export class ImportRunDto {
     type: 'integer',
     example: 2,
     description:
-      'Number of users whom the plan creates with the status Blocked. It stays the same when the plan is applied.',
+      'Number of new users in the plan whose status is Blocked. Applying the plan does not change this number.',
   })
   created_blocked!: number;
   @ApiProperty({ type: ImportMissingDto }) missing!: ImportMissingDto;

@@ -44,7 +44,7 @@ test('failed.csv contains failed rows and can be corrected and imported', async 
   expect((await findUser(app.key, 'r2')).phone).toBe('+44; 2');
 });
 
-test('a plan counts the users whom it creates with the status Blocked, without failed rows', async () => {
+test('a plan counts new users with the status Blocked, without failed rows', async () => {
   const row = (id: string, username: string, status: string, manager = '') =>
     `${id},${username},${id}@example.org,${status},${manager}`;
   const rows = [

@@ -8,7 +8,7 @@ import { type StagedRow, createsBlocked } from '../runs/import-row.js';
 export class PlanTally {
   rows = 0;
   unchanged = 0;
-  /** Number of created users with the status Blocked. */
+  /** Number of new users whose status is Blocked. */
   createdBlocked = 0;
   /** Number of active users in the file by part. Users without a part are counted under an empty string. */
   readonly listed = new Map<string, number>();

@@ -13,7 +13,7 @@ import { TextNumbers } from '../../users/set-rules/number-collections.js';
 import { canManage } from './row-rules.js';
 import { ROWS_AT_ONCE } from './plan-builder.js';
 
-/** Maps an ExternalId to the UUID of the unlinked user whom its row adopts. */
+/** Maps the ExternalId of a row to the UUID of the unlinked user that the row adopts. */
 export class Adoptions {
   private readonly externalIds = new TextNumbers();
   private readonly uuids: string[] = [];

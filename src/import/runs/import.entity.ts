@@ -58,7 +58,7 @@ export class ImportRunEntity {
   @Column(int()) waited_seconds: number = 0;
 
   @Column({ ...longText(), nullable: true }) counts: JsonText<Counts> | null = null;
-  /** Number of users whom the plan creates with the status Blocked. */
+  /** Number of new users in the plan whose status is Blocked. */
   @Column(int()) created_blocked: number = 0;
   @Column(int()) missing_reported = 0;
   @Column(int()) missing_blocked = 0;
